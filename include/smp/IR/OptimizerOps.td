@@ -1,0 +1,53 @@
+//===- OptimizerOps.td - Clipping and parameter updates -*- tablegen -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_IR_OPTIMIZEROPS_TD
+#define SMP_IR_OPTIMIZEROPS_TD
+
+include "smp/IR/SmpAttrs.td"
+
+def Smp_StepValueOp : Smp_ModelOp<"step_value", (ins Smp_StepValueAttr:$which)> {
+  let summary = "a number that the runtime sets for each step";
+  let results = (outs Smp_Scalar:$result);
+  let assemblyFormat = "$which attr-dict";
+}
+
+def Smp_SumOfSquaresOp : Smp_ModelOp<"sum_of_squares", (ins Smp_FloatTensor:$operand),
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "sum of the squares of all elements, in f64, as a tensor of one element";
+  let results = (outs 1DTensorOf<[F64]>:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+
+def Smp_ClipFactorOp : Smp_ModelOp<"clip_factor", (ins Smp_Scalar:$squares, F64Attr:$max_norm)> {
+  let summary = "min(1, max_norm / (sqrt(squares) + 1e-6))";
+  let results = (outs Smp_Scalar:$result);
+  let assemblyFormat = "$squares `max` $max_norm attr-dict";
+}
+
+def Smp_AdamWOp : Smp_ModelOp<"adamw",
+    (ins Smp_FloatTensor:$parameter, Smp_FloatTensor:$gradient, Smp_FloatTensor:$exp_avg, Smp_FloatTensor:$exp_avg_sq,
+         Smp_Scalar:$learning_rate, Smp_Scalar:$bias_correction1, Smp_Scalar:$bias_correction2,
+         Optional<Smp_Scalar>:$gradient_scale,
+         F64Attr:$beta1, F64Attr:$beta2, F64Attr:$epsilon, F64Attr:$weight_decay),
+    [AllTypesMatch<["parameter", "gradient", "exp_avg", "exp_avg_sq", "new_parameter", "new_exp_avg", "new_exp_avg_sq"]>]> {
+  let summary = "one step of AdamW: decay, moments, bias-corrected update";
+  let results = (outs Smp_FloatTensor:$new_parameter, Smp_FloatTensor:$new_exp_avg, Smp_FloatTensor:$new_exp_avg_sq);
+  let assemblyFormat = "$parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq `rate` $learning_rate `corrections` $bias_correction1 `,` $bias_correction2 (`scale` $gradient_scale^)? `betas` $beta1 `,` $beta2 `epsilon` $epsilon `decay` $weight_decay attr-dict `:` type($parameter)";
+}
+
+def Smp_SgdOp : Smp_ModelOp<"sgd",
+    (ins Smp_FloatTensor:$parameter, Smp_FloatTensor:$gradient, Optional<Smp_FloatTensor>:$momentum_buffer,
+         Smp_Scalar:$learning_rate, Optional<Smp_Scalar>:$gradient_scale,
+         F64Attr:$momentum, F64Attr:$weight_decay),
+    [AttrSizedOperandSegments, AllTypesMatch<["parameter", "gradient", "new_parameter", "new_momentum_buffer"]>]> {
+  let summary = "one step of stochastic gradient descent; the new momentum is the gradient where there is no buffer";
+  let results = (outs Smp_FloatTensor:$new_parameter, Smp_FloatTensor:$new_momentum_buffer);
+  let assemblyFormat = "$parameter `,` $gradient (`buffer` $momentum_buffer^ `:` type($momentum_buffer))? `rate` $learning_rate (`scale` $gradient_scale^)? `momentum` $momentum `decay` $weight_decay attr-dict `:` type($parameter)";
+}
+
+#endif // SMP_IR_OPTIMIZEROPS_TD
