@@ -1,0 +1,36 @@
+//===- MpiTransport.h - Ranks as processes under MPI ------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_RUNTIME_COMM_MPITRANSPORT_H
+#define SMP_RUNTIME_COMM_MPITRANSPORT_H
+
+#include "smp/runtime/Comm/Comm.h"
+
+namespace smp::runtime {
+
+/// Whether this process was started by mpirun or a scheduler's equivalent.
+bool underMpi();
+
+/// Initialises MPI (serialized threads) and connects to all ranks. Once per
+/// process.
+Result<std::unique_ptr<Comm>> createMpiComm();
+
+/// Ends MPI in order; all ranks call it after their communicators are gone.
+void finalizeMpi();
+
+/// How smp-run starts its own ranks: the mpirun command line, the arguments of
+/// the program last. Ranks may exceed the cores.
+std::vector<std::string> mpirunCommand(int ranks,
+                                       const std::vector<std::string> &program);
+
+/// Runs mpirun as a child, passes SIGINT and SIGTERM on, and returns its exit
+/// code (128 + signal if it died).
+Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program);
+
+} // namespace smp::runtime
+
+#endif // SMP_RUNTIME_COMM_MPITRANSPORT_H
