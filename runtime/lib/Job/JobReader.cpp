@@ -1,0 +1,156 @@
+//===- JobReader.cpp - Read the programs of a rank, check the folder ------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/runtime/Job/JobReader.h"
+#include "JobParts.h"
+#include "smp/Support/Hash.h"
+#include "smp/Support/MappedFile.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+using namespace smp;
+using namespace smp::runtime;
+
+static Status readPrograms(const std::string &path, const char *indexKey,
+                           int chunk, const Job &job, RankJob &rankJob,
+                           ProgramIndex &index) {
+  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
+                       JsonDocument::read(path));
+  JsonCursor root = document->root();
+  checkVersion(root);
+  int64_t number = chunk < 0 ? rankJob.rank : chunk;
+  if (root[indexKey].integer() != number)
+    root[indexKey].expects(std::to_string(number));
+  for (const auto &[name, value] : root["programs"].members()) {
+    index[{chunk, name}] = unsigned(rankJob.programs.size());
+    rankJob.programs.push_back(readProgram(value, name, job, rankJob.rank));
+  }
+  return document->status();
+}
+
+static Status readSchedules(const std::string &path, const Job &job,
+                            RankJob &rankJob, const ProgramIndex &index) {
+  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
+                       JsonDocument::read(path));
+  JsonCursor schedules = document->root()["schedules"];
+  rankJob.train = readSchedule(schedules["train"], job, rankJob, index);
+  if (schedules.has("evaluate"))
+    rankJob.evaluate = readSchedule(schedules["evaluate"], job, rankJob, index);
+  if (schedules.has("predict"))
+    rankJob.predict = readSchedule(schedules["predict"], job, rankJob, index);
+  return document->status();
+}
+
+Result<RankJob> runtime::readRankJob(const Job &job, unsigned rank) {
+  RankJob rankJob;
+  rankJob.rank = rank;
+  ProgramIndex index;
+  std::string path = job.directory + "/rank-" + std::to_string(rank) + ".json";
+  SMP_RETURN_IF_ERROR(readPrograms(path, "rank", -1, job, rankJob, index));
+  for (unsigned chunk : job.ranks[rank].chunks)
+    SMP_RETURN_IF_ERROR(readPrograms(job.directory + "/chunk-" +
+                                         std::to_string(chunk) + ".json",
+                                     "chunk", int(chunk), job, rankJob, index));
+  SMP_RETURN_IF_ERROR(readSchedules(path, job, rankJob, index));
+  return rankJob;
+}
+
+/// Replaces the digits of the manifest's own hash by zeros.
+static void clearOwnHash(std::string &text) {
+  size_t at = text.find("\"hash\"");
+  if (at == std::string::npos)
+    return;
+  at = text.find('"', at + 6);
+  for (size_t i = at + 1; i < text.size() && text[i] != '"'; ++i)
+    text[i] = '0';
+}
+
+static bool isHashed(const std::string &name) {
+  return name == "job.json" || name == "constants.bin" ||
+         name == "kernels.so" || name.rfind("chunk-", 0) == 0 ||
+         name.rfind("rank-", 0) == 0;
+}
+
+Result<std::string> runtime::hashJobFolder(const std::string &directory) {
+  std::error_code error;
+  std::set<std::string> names;
+  std::filesystem::directory_iterator it(directory, error), end;
+  for (; !error && it != end; it.increment(error))
+    if (std::string name = it->path().filename(); isHashed(name))
+      names.insert(name);
+  if (error)
+    return Error{"cannot list '" + directory + "': " + error.message()};
+  Sha256 all;
+  for (const std::string &name : names) {
+    SMP_ASSIGN_OR_RETURN(std::string text, readFile(directory + "/" + name));
+    if (name == "job.json")
+      clearOwnHash(text);
+    all.update(sha256(text) + " " + name + "\n");
+  }
+  return all.finish();
+}
+
+Status runtime::checkJobHash(const Job &job) {
+  SMP_ASSIGN_OR_RETURN(std::string hash, hashJobFolder(job.directory));
+  if (hash == job.hash)
+    return {};
+  return Error{"'" + job.directory + "': expects files of hash '" + job.hash +
+                   "', got '" + hash + "'",
+               "a file of the job was changed or is damaged: compile the job "
+               "again"};
+}
+
+/// A feature under one spelling: LLVM and the kernel differ in separators and
+/// in a few names.
+static std::string normalize(std::string name) {
+  static const std::map<std::string, std::string> aliases = {
+      {"lzcnt", "abm"},
+      {"bmi", "bmi1"},
+      {"sse3", "pni"},
+      {"sha", "shani"},
+      {"rdrnd", "rdrand"},
+      {"sahf", "lahflm"},
+      {"x87", "fpu"},
+      {"64bit", "lm"},
+      {"pclmul", "pclmulqdq"},
+      {"crc32", "sse42"},
+      {"prfchw", "3dnowprefetch"}};
+  std::erase_if(name, [](char c) { return c == '-' || c == '_' || c == '.'; });
+  auto it = aliases.find(name);
+  return it == aliases.end() ? name : it->second;
+}
+
+Status runtime::checkCpuFeatures(const Job &job, const std::string *flags) {
+  std::string line;
+  if (flags) {
+    line = *flags;
+  } else {
+    SMP_ASSIGN_OR_RETURN(std::string text, readFile("/proc/cpuinfo"));
+    size_t at = text.find("\nflags");
+    at = at == std::string::npos ? at : text.find(':', at);
+    if (at != std::string::npos)
+      line = text.substr(at + 1, text.find('\n', at) - at - 1);
+  }
+  std::set<std::string> present;
+  for (size_t begin = 0; begin < line.size();) {
+    size_t end = std::min(line.find(' ', begin), line.size());
+    if (end > begin)
+      present.insert(normalize(line.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  std::string missing;
+  for (const std::string &feature : job.cpuFeatures)
+    if (!present.count(normalize(feature)))
+      missing += (missing.empty() ? "'" : ", '") + feature + "'";
+  if (missing.empty())
+    return {};
+  return Error{"the kernels of '" + job.directory + "' expect a CPU with " +
+                   missing + ", got one without",
+               "compile the job for this machine"};
+}
