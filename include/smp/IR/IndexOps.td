@@ -21,7 +21,8 @@ def Smp_EmbeddingOp : Smp_DifferentiableOp<"embedding", (ins Smp_FloatTensor:$ta
 
 def Smp_EmbeddingGradOp : Smp_ModelOp<"embedding_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_IndexTensor:$indices, I64Attr:$rows),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradient of embedding's table: each row the sum of its cotangents in ascending order of place";
   let results = (outs Smp_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $indices `rows` $rows attr-dict `:` type($cotangent) `,` type($indices)";
@@ -29,7 +30,8 @@ def Smp_EmbeddingGradOp : Smp_ModelOp<"embedding_grad",
 }
 
 def Smp_GatherOp : Smp_DifferentiableOp<"gather", (ins Smp_Tensor:$operand, Smp_IndexTensor:$indices, I64Attr:$dim),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "for each place the element of that place with the index in the given dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `,` $dim attr-dict `:` type($operand) `,` type($indices)";
@@ -38,7 +40,8 @@ def Smp_GatherOp : Smp_DifferentiableOp<"gather", (ins Smp_Tensor:$operand, Smp_
 
 def Smp_GatherGradOp : Smp_ModelOp<"gather_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_IndexTensor:$indices, I64Attr:$dim, I64Attr:$extent),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradient of gather's operand, whose size in `dim` is `extent`";
   let results = (outs Smp_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $indices `,` $dim `extent` $extent attr-dict `:` type($cotangent) `,` type($indices)";
@@ -46,7 +49,8 @@ def Smp_GatherGradOp : Smp_ModelOp<"gather_grad",
 }
 
 def Smp_IndexOp : Smp_ModelOp<"index", (ins Smp_Tensor:$operand, Variadic<Smp_IndexTensor>:$indices),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "the operand's slices at the coordinates that index tensors of one shape give for its first dims";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `[` $indices `]` attr-dict `:` type($operand) `,` type($indices)";

@@ -11,7 +11,8 @@
 include "smp/IR/SmpAttrs.td"
 
 def Smp_ReduceSumOp : Smp_DifferentiableOp<"reduce_sum", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "sum over dims, which the result no longer has";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims attr-dict `:` type($operand) `->` type($result)";
@@ -19,7 +20,8 @@ def Smp_ReduceSumOp : Smp_DifferentiableOp<"reduce_sum", (ins Smp_Tensor:$operan
 }
 
 def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "maximum over dims, which the result no longer has";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims attr-dict `:` type($operand) `->` type($result)";

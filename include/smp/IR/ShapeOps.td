@@ -25,21 +25,24 @@ def Smp_DimOp : Smp_Op<"dim", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterf
 }
 
 def Smp_ConstantOp : Smp_ModelOp<"constant", (ins ElementsAttr:$value),
-    [ConstantLike, AllTypesMatch<["value", "result"]>]> {
+    [ConstantLike, AllTypesMatch<["value", "result"]>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "tensor of known elements";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
 }
 
-def Smp_FillOp : Smp_SizedOp<"fill", (ins F64Attr:$value)> {
+def Smp_FillOp : Smp_SizedOp<"fill", (ins F64Attr:$value),
+    [DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "tensor of one value, kept in full precision until it is used";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$value (`[` $sizes^ `]`)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
-def Smp_IotaOp : Smp_SizedOp<"iota", (ins I64Attr:$dim)> {
+def Smp_IotaOp : Smp_SizedOp<"iota", (ins I64Attr:$dim),
+    [DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "position along a dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$dim (`[` $sizes^ `]`)? attr-dict `:` type($result)";
@@ -47,7 +50,8 @@ def Smp_IotaOp : Smp_SizedOp<"iota", (ins I64Attr:$dim)> {
 }
 
 def Smp_ExpandOp : Smp_SizedOp<"expand", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>]> {
+    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "repetition along new dims and dims of size one";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims (`[` $sizes^ `]`)? attr-dict `:` type($operand) `->` type($result)";
@@ -56,7 +60,8 @@ def Smp_ExpandOp : Smp_SizedOp<"expand", (ins Smp_Tensor:$operand, DenseI64Array
 }
 
 def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
-    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>]> {
+    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "the same elements in row-major order under another shape";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand (`[` $sizes^ `]`)? attr-dict `:` type($operand) `->` type($result)";
@@ -65,7 +70,8 @@ def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
 }
 
 def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$permutation),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "permutation of dims: result dim `i` is operand dim `permutation[i]`";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand) `->` type($result)";
@@ -75,7 +81,8 @@ def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand
 
 def Smp_SliceOp : Smp_DifferentiableOp<"slice",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$start, I64Attr:$stop, DefaultValuedAttr<I64Attr, "1">:$step),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "every `step`-th place from `start` to before `stop` along a static dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `[` $start `:` $stop (`:` $step^)? `]` attr-dict `:` type($operand) `->` type($result)";
@@ -86,7 +93,8 @@ def Smp_SliceOp : Smp_DifferentiableOp<"slice",
 def Smp_PadOp : Smp_DifferentiableOp<"pad",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$low, I64Attr:$high,
          DefaultValuedAttr<I64Attr, "0">:$interior, F64Attr:$value),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "the operand with `value` before, after and between its places along a static dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `low` $low `high` $high (`interior` $interior^)? `with` $value attr-dict `:` type($operand) `->` type($result)";
@@ -94,7 +102,8 @@ def Smp_PadOp : Smp_DifferentiableOp<"pad",
 }
 
 def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$operands, I64Attr:$dim),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+     DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "operands one after the other along a dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operands `,` $dim attr-dict `:` functional-type($operands, $result)";

@@ -61,8 +61,9 @@ def Smp_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
       with `wanted[i]`, sets `gradients[i]` to a value of the operand's type, or
       leaves it null when the gradient is zero. Both arrays have one entry for
       each operand. The op's own operands and results may be used; ones that are
-      used must be listed by `getSavedValues`.
-    }], "void", "buildGradient",
+      used must be listed by `getSavedValues`. Fails, with a diagnostic, where an
+      operand is wanted that has no gradient yet.
+    }], "::llvm::LogicalResult", "buildGradient",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::ArrayRef<::mlir::Value>":$cotangents,
            "::mlir::ArrayRef<bool>":$wanted,
            "::mlir::MutableArrayRef<::mlir::Value>":$gradients)>,
@@ -72,6 +73,12 @@ def Smp_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     }], "void", "getSavedValues",
       (ins "::mlir::ArrayRef<bool>":$wanted,
            "::llvm::SmallVectorImpl<::mlir::Value> &":$saved)>,
+    InterfaceMethod<[{
+      Whether gradients flow through a result. Default: through the first one;
+      the others are statistics that only the gradient of the op reads.
+    }], "bool", "isDifferentiableResult", (ins "unsigned":$index), [{}], [{
+      return index == 0;
+    }]>,
   ];
 }
 
