@@ -28,8 +28,8 @@ namespace smp {
 struct TensorView {
   std::string name;
   DataType type = DataType::F32;
-  std::vector<int64_t> shape;
-  std::span<const std::byte> data;
+  std::vector<int64_t> shape = {};
+  std::span<const std::byte> data = {};
 
   int64_t elements() const {
     return static_cast<int64_t>(data.size()) / byteWidth(type);

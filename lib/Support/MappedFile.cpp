@@ -1,0 +1,97 @@
+//===- MappedFile.cpp - A file as read-only memory ------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/Support/MappedFile.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace smp;
+
+static Error fileError(const std::string &path, const char *verb) {
+  return Error{std::string("cannot ") + verb + " '" + path +
+               "': " + std::strerror(errno)};
+}
+
+Result<MappedFile> MappedFile::open(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return fileError(path, "open");
+  struct stat status;
+  MappedFile file;
+  file.name = path;
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(descriptor);
+    return Error{"expects '" + path + "' to be a regular file"};
+  }
+  if (status.st_size > 0) {
+    void *address =
+        mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    if (address == MAP_FAILED) {
+      Error error = fileError(path, "map");
+      close(descriptor);
+      return error;
+    }
+    file.data = static_cast<const std::byte *>(address);
+    file.size = status.st_size;
+  }
+  close(descriptor);
+  return file;
+}
+
+MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(name, other.name);
+  std::swap(data, other.data);
+  std::swap(size, other.size);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data)
+    munmap(const_cast<std::byte *>(data), size);
+}
+
+Result<std::string> smp::readFile(const std::string &path) {
+  SMP_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  return std::string(file.text());
+}
+
+static bool writeAll(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    ssize_t written = write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return false;
+    content.remove_prefix(written);
+  }
+  return true;
+}
+
+Status smp::writeFileAtomically(const std::string &path,
+                                std::string_view content, bool sync) {
+  std::string beside = path + ".tmp";
+  int descriptor =
+      ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0)
+    return fileError(beside, "create");
+  bool good =
+      writeAll(descriptor, content) && (!sync || fsync(descriptor) == 0);
+  Error error = fileError(beside, "write");
+  good = close(descriptor) == 0 && good;
+  if (!good) {
+    unlink(beside.c_str());
+    return error;
+  }
+  if (rename(beside.c_str(), path.c_str()) != 0)
+    return fileError(path, "replace");
+  return {};
+}
