@@ -95,13 +95,12 @@ def _write_graph(writer, name: str, program: ExportedProgram) -> None:
 
 
 def _clean(value) -> None:
-    """Drops how the tracer came to a node, makes stack traces relative."""
+    """Drops `from_node` and makes stack traces relative, everywhere."""
     if isinstance(value, list):
         for item in value:
             _clean(item)
     elif isinstance(value, dict):
         value.pop("from_node", None)
-        value.pop("torch_fn", None)
         trace = value.get("stack_trace")
         if isinstance(trace, str):
             value["stack_trace"] = relative_trace(trace)
@@ -128,8 +127,8 @@ def relative_path(path: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def relative_trace(trace: str) -> str:
-    """The innermost frame of a trace outside torch (whose frames name no line
-    of the model), or else the innermost; its path relative."""
+    """The trace with relative paths, without the frames inside torch itself
+    (they name no line of the model), unless there are no others."""
     frames = []
     for line in trace.splitlines():
         match = _FRAME.search(line)
@@ -139,4 +138,4 @@ def relative_trace(trace: str) -> str:
         elif frames:
             frames[-1].append(line)
     own = [frame for frame in frames if not frame[0].startswith('File "torch/')]
-    return "\n".join((own or frames or [[]])[-1])
+    return "\n".join("\n".join(frame) for frame in own or frames)

@@ -13,7 +13,7 @@ include "smp/IR/SmpAttrs.td"
 def Smp_AttentionOp : Smp_DifferentiableOp<"attention",
     (ins Smp_FloatTensor:$query, Smp_FloatTensor:$key, Smp_FloatTensor:$value, Optional<Smp_Tensor>:$bias,
          Smp_MaskAttr:$mask, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "scaled dot-product attention, with grouped queries; also gives the log-sum-exp of each row of scores";
   let results = (outs Smp_FloatTensor:$result, Smp_FloatTensor:$lse);
@@ -25,7 +25,7 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_FloatTensor:$query, Smp_FloatTensor:$key, Smp_FloatTensor:$value,
          Smp_FloatTensor:$output, Smp_FloatTensor:$lse, Optional<Smp_Tensor>:$bias,
          Smp_MaskAttr:$mask, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site),
-    [AllTypesMatch<["cotangent", "output"]>, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [AllTypesMatch<["cotangent", "output"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradients of attention's query, key and value";
   let results = (outs Smp_FloatTensor:$query_grad, Smp_FloatTensor:$key_grad, Smp_FloatTensor:$value_grad);

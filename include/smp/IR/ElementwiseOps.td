@@ -106,7 +106,7 @@ def Smp_OrOp : Smp_LogicalOp<"or"> { let summary = "logical disjunction"; }
 def Smp_CompareOp : Smp_ModelOp<"compare",
     (ins Smp_ComparePredicateAttr:$predicate, Smp_Tensor:$lhs, Smp_Tensor:$rhs),
     [SameOperandsAndResultShape, SameTypeOperands, Elementwise,
-     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+     InferTypeOpAdaptor]> {
   let summary = "comparison of two tensors";
   let results = (outs Smp_BoolTensor:$result);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `:` type($lhs)";

@@ -11,26 +11,24 @@
 include "smp/IR/SmpAttrs.td"
 
 def Smp_EmbeddingOp : Smp_DifferentiableOp<"embedding", (ins Smp_FloatTensor:$table, Smp_IndexTensor:$indices),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "rows of a table: [V, C] at [...] is [..., C]";
   let results = (outs Smp_FloatTensor:$result);
   let assemblyFormat = "$table `,` $indices attr-dict `:` type($table) `,` type($indices)";
-  let hasVerifier = 1;
 }
 
 def Smp_EmbeddingGradOp : Smp_ModelOp<"embedding_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_IndexTensor:$indices, I64Attr:$rows),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradient of embedding's table: each row the sum of its cotangents in ascending order of place";
   let results = (outs Smp_FloatTensor:$result);
   let assemblyFormat = "$cotangent `,` $indices `rows` $rows attr-dict `:` type($cotangent) `,` type($indices)";
-  let hasVerifier = 1;
 }
 
 def Smp_GatherOp : Smp_DifferentiableOp<"gather", (ins Smp_Tensor:$operand, Smp_IndexTensor:$indices, I64Attr:$dim),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "for each place the element of that place with the index in the given dim";
   let results = (outs Smp_Tensor:$result);
@@ -40,7 +38,7 @@ def Smp_GatherOp : Smp_DifferentiableOp<"gather", (ins Smp_Tensor:$operand, Smp_
 
 def Smp_GatherGradOp : Smp_ModelOp<"gather_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_IndexTensor:$indices, I64Attr:$dim, I64Attr:$extent),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradient of gather's operand, whose size in `dim` is `extent`";
   let results = (outs Smp_FloatTensor:$result);
@@ -49,7 +47,7 @@ def Smp_GatherGradOp : Smp_ModelOp<"gather_grad",
 }
 
 def Smp_IndexOp : Smp_ModelOp<"index", (ins Smp_Tensor:$operand, Variadic<Smp_IndexTensor>:$indices),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "the operand's slices at the coordinates that index tensors of one shape give for its first dims";
   let results = (outs Smp_Tensor:$result);

@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_CrossEntropyOp : Smp_DifferentiableOp<"cross_entropy",
     (ins Smp_FloatTensor:$logits, Smp_IndexTensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "sum over rows of log-sum-exp less the label's logit; the number of rows with a label; the log-sum-exps";
   let results = (outs Smp_FloatTensor:$sum, Smp_Count:$count, Smp_FloatTensor:$lse);

@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_LayerNormOp : Smp_DifferentiableOp<"layer_norm",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, Optional<Smp_FloatTensor>:$bias, F64Attr:$epsilon),
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [AttrSizedOperandSegments, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "layer normalisation over the last dim; also gives mean and reciprocal deviation of each row";
   let results = (outs Smp_FloatTensor:$result, Smp_FloatTensor:$mean, Smp_FloatTensor:$rstd);
@@ -23,7 +23,7 @@ def Smp_LayerNormOp : Smp_DifferentiableOp<"layer_norm",
 def Smp_LayerNormGradOp : Smp_ModelOp<"layer_norm_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight,
          Smp_FloatTensor:$mean, Smp_FloatTensor:$rstd),
-    [AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["cotangent", "operand"]>, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [AllTypesMatch<["mean", "rstd"]>, AllTypesMatch<["cotangent", "operand"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradients of layer_norm's operand, weight and bias";
   let results = (outs Smp_FloatTensor:$operand_grad, Smp_FloatTensor:$weight_grad, Smp_FloatTensor:$bias_grad);
@@ -33,7 +33,7 @@ def Smp_LayerNormGradOp : Smp_ModelOp<"layer_norm_grad",
 
 def Smp_RmsNormOp : Smp_DifferentiableOp<"rms_norm",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, F64Attr:$epsilon),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "division by the root mean square of the last dim; also gives the reciprocal of each row's";
   let results = (outs Smp_FloatTensor:$result, Smp_FloatTensor:$rstd);
@@ -43,7 +43,7 @@ def Smp_RmsNormOp : Smp_DifferentiableOp<"rms_norm",
 
 def Smp_RmsNormGradOp : Smp_ModelOp<"rms_norm_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, Smp_FloatTensor:$rstd),
-    [AllTypesMatch<["cotangent", "operand"]>, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [AllTypesMatch<["cotangent", "operand"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradients of rms_norm's operand and weight";
   let results = (outs Smp_FloatTensor:$operand_grad, Smp_FloatTensor:$weight_grad);

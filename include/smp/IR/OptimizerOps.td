@@ -17,7 +17,7 @@ def Smp_StepValueOp : Smp_ModelOp<"step_value", (ins Smp_StepValueAttr:$which)> 
 }
 
 def Smp_SumOfSquaresOp : Smp_ModelOp<"sum_of_squares", (ins Smp_FloatTensor:$operand),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    [InferTypeOpAdaptor]> {
   let summary = "sum of the squares of all elements, in f64, as a tensor of one element";
   let results = (outs 1DTensorOf<[F64]>:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";

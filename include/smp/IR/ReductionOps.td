@@ -11,21 +11,19 @@
 include "smp/IR/SmpAttrs.td"
 
 def Smp_ReduceSumOp : Smp_DifferentiableOp<"reduce_sum", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "sum over dims, which the result no longer has";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims attr-dict `:` type($operand) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "maximum over dims, which the result no longer has";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims attr-dict `:` type($operand) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 def Smp_CumsumOp : Smp_DifferentiableOp<"cumsum", (ins Smp_Tensor:$operand, I64Attr:$dim, UnitAttr:$reverse),

@@ -15,7 +15,7 @@ class Smp_SizedOp<string mnemonic, dag args, list<Trait> traits = []>
     : Smp_ModelOp<mnemonic, !con(args, (ins Variadic<Index>:$sizes)),
                   !listconcat([DeclareOpInterfaceMethods<Smp_SizedOpInterface>], traits)>;
 
-def Smp_DimOp : Smp_Op<"dim", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Smp_DimOp : Smp_Op<"dim", [Pure]> {
   let summary = "size of a dim";
   let arguments = (ins Smp_Tensor:$operand, I64Attr:$dim);
   let results = (outs Index:$result);
@@ -70,44 +70,40 @@ def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
 }
 
 def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$permutation),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "permutation of dims: result dim `i` is operand dim `permutation[i]`";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
-  let hasVerifier = 1;
 }
 
 def Smp_SliceOp : Smp_DifferentiableOp<"slice",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$start, I64Attr:$stop, DefaultValuedAttr<I64Attr, "1">:$step),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "every `step`-th place from `start` to before `stop` along a static dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `[` $start `:` $stop (`:` $step^)? `]` attr-dict `:` type($operand) `->` type($result)";
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
 def Smp_PadOp : Smp_DifferentiableOp<"pad",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$low, I64Attr:$high,
          DefaultValuedAttr<I64Attr, "0">:$interior, F64Attr:$value),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "the operand with `value` before, after and between its places along a static dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `low` $low `high` $high (`interior` $interior^)? `with` $value attr-dict `:` type($operand) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$operands, I64Attr:$dim),
-    [DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    [InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "operands one after the other along a dim";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operands `,` $dim attr-dict `:` functional-type($operands, $result)";
-  let hasVerifier = 1;
 }
 
 #endif // SMP_IR_SHAPEOPS_TD

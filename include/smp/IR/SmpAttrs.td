@@ -86,7 +86,15 @@ def Smp_InitAttr : Smp_Attr<"Init", "init"> {
 
     Example: `#smp.init<normal, 0.0, 0.02>`.
   }];
-  let parameters = (ins EnumParameter<Smp_InitKind>:$kind, "double":$a, "double":$b);
+  let parameters = (ins EnumParameter<Smp_InitKind>:$kind,
+                        APFloatParameter<"">:$first, APFloatParameter<"">:$second);
+  let builders = [AttrBuilder<(ins "InitKind":$kind, "double":$a, "double":$b), [{
+    return $_get($_ctxt, kind, ::llvm::APFloat(a), ::llvm::APFloat(b));
+  }]>];
+  let extraClassDeclaration = [{
+    double getA() const { return getFirst().convertToDouble(); }
+    double getB() const { return getSecond().convertToDouble(); }
+  }];
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -38,6 +38,7 @@ def Smp_Dialect : Dialect {
   let cppNamespace = "::smp";
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = "void registerAttributes();";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 

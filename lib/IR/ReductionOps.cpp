@@ -1,0 +1,50 @@
+//===- ReductionOps.cpp - Inference and checks of reductions -*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyUtils.h"
+
+using namespace mlir;
+using namespace smp;
+
+/// The operand's type without `dims`.
+static LogicalResult inferReduction(std::optional<Location> loc, Value operand,
+                                    ArrayRef<int64_t> dims,
+                                    SmallVectorImpl<Type> &types) {
+  RankedTensorType type = tensorType(operand);
+  for (auto [index, dim] : llvm::enumerate(dims)) {
+    bool ascending = index == 0 || dim > dims[index - 1];
+    if (dim < 0 || dim >= type.getRank() || !ascending)
+      return emitOptionalError(loc, "expects ascending dims in [0, ",
+                               type.getRank(), "), got ", dim);
+  }
+  SmallVector<int64_t> shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(dims, dim))
+      shape.push_back(type.getDimSize(dim));
+  types.push_back(withShape(type, shape));
+  return success();
+}
+
+LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  return inferReduction(loc, adaptor.getOperand(), adaptor.getDims(),
+                        types); // reduce_sum_c1
+}
+
+LogicalResult ReduceMaxOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  return inferReduction(loc, adaptor.getOperand(), adaptor.getDims(),
+                        types); // reduce_max_c1
+}
+
+LogicalResult CumsumOp::verify() {
+  return verifyDim(*this, getDim(), getType().getRank()); // cumsum_c1
+}

@@ -1,0 +1,224 @@
+//===- ShapeOps.cpp - Inference, checks and folds of shape ops -*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyUtils.h"
+
+using namespace mlir;
+using namespace smp;
+
+//===----------------------------------------------------------------------===//
+// DimOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult DimOp::verify() {
+  return verifyDim(*this, getDim(),
+                   tensorType(getOperand()).getRank()); // dim_c1
+}
+
+OpFoldResult DimOp::fold(FoldAdaptor) {
+  RankedTensorType type = tensorType(getOperand());
+  if (type.isDynamicDim(getDim()))
+    return {};
+  return IntegerAttr::get(IndexType::get(getContext()),
+                          type.getDimSize(getDim()));
+}
+
+//===----------------------------------------------------------------------===//
+// ConstantOp, FillOp, IotaOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+LogicalResult FillOp::verify() {
+  return verifySizes(*this, getType(), getSizes().size()); // fill_c1
+}
+
+LogicalResult IotaOp::verify() {
+  if (failed(verifyDim(*this, getDim(), getType().getRank()))) // iota_c1
+    return failure();
+  return verifySizes(*this, getType(), getSizes().size()); // iota_c2
+}
+
+//===----------------------------------------------------------------------===//
+// ExpandOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExpandOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = getType();
+  ArrayRef<int64_t> dims = getDims();
+  if (int64_t(dims.size()) != from.getRank()) // expand_c1
+    return emitOpError() << "expects a result dim for each of the "
+                         << from.getRank() << " operand dims, got "
+                         << dims.size();
+  for (auto [index, dim] : llvm::enumerate(dims)) // expand_c2
+    if (dim < 0 || dim >= to.getRank() || (index > 0 && dim <= dims[index - 1]))
+      return emitOpError() << "expects ascending result dims in [0, "
+                           << to.getRank() << "), got " << dim;
+  for (auto [dim, target] : llvm::enumerate(dims)) // expand_c3
+    if (from.getDimSize(dim) != 1 &&
+        !compatibleSizes(from.getDimSize(dim), to.getDimSize(target)))
+      return emitOpError() << "expects operand dim " << dim << " of size 1 or "
+                           << to.getDimSize(target) << ", got "
+                           << from.getDimSize(dim);
+  if (from.getElementType() != to.getElementType()) // expand_c4
+    return emitOpError() << "expects a result of element type "
+                         << from.getElementType() << ", got "
+                         << to.getElementType();
+  return verifySizes(*this, to, getSizes().size()); // expand_c5
+}
+
+OpFoldResult ExpandOp::fold(FoldAdaptor) {
+  RankedTensorType type = tensorType(getOperand());
+  bool identity = type == getType() && type.hasStaticShape();
+  return identity ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// ReshapeOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = getType();
+  if (from.getElementType() != to.getElementType()) // reshape_c1
+    return emitOpError() << "expects a result of element type "
+                         << from.getElementType() << ", got "
+                         << to.getElementType();
+  if (from.hasStaticShape() && to.hasStaticShape() && // reshape_c2
+      from.getNumElements() != to.getNumElements())
+    return emitOpError() << "expects a result of " << from.getNumElements()
+                         << " elements, got " << to.getNumElements();
+  return verifySizes(*this, to, getSizes().size()); // reshape_c3
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  RankedTensorType type = tensorType(getOperand());
+  if (type == getType() && type.hasStaticShape())
+    return getOperand();
+  // A reshape of a reshape needs only the last shape.
+  if (auto inner = getOperand().getDefiningOp<ReshapeOp>()) {
+    getOperandMutable().assign(inner.getOperand());
+    return getResult();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// TransposeOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  SmallVector<bool> seen(type.getRank(), false);
+  SmallVector<int64_t> shape;
+  bool valid = int64_t(adaptor.getPermutation().size()) == type.getRank();
+  for (int64_t dim : adaptor.getPermutation()) {
+    valid = valid && dim >= 0 && dim < type.getRank() && !seen[dim];
+    if (!valid)
+      break;
+    seen[dim] = true;
+    shape.push_back(type.getDimSize(dim));
+  }
+  if (!valid) // transpose_c1
+    return emitOptionalError(loc, "expects a permutation of the ",
+                             type.getRank(), " operand dims");
+  types.push_back(withShape(type, shape));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  for (auto [index, dim] : llvm::enumerate(getPermutation()))
+    if (int64_t(index) != dim)
+      return {};
+  return getOperand();
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp, PadOp, ConcatOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
+                                        std::optional<Location> loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  int64_t dim = adaptor.getDim(), start = adaptor.getStart(),
+          stop = adaptor.getStop(), step = adaptor.getStep();
+  if (dim < 0 || dim >= type.getRank() || type.isDynamicDim(dim)) // slice_c1
+    return emitOptionalError(loc, "expects a static dim of the operand, got ",
+                             dim);
+  int64_t size = type.getDimSize(dim);
+  if (start < 0 || stop < start || stop > size) // slice_c2
+    return emitOptionalError(loc, "expects 0 <= start <= stop <= ", size,
+                             ", got ", start, " and ", stop);
+  if (step < 1) // slice_c3
+    return emitOptionalError(loc, "expects a positive step, got ", step);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = llvm::divideCeil(stop - start, step);
+  types.push_back(withShape(type, shape));
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  int64_t size = tensorType(getOperand()).getDimSize(getDim());
+  bool whole = getStart() == 0 && getStep() == 1 && int64_t(getStop()) == size;
+  return whole ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  RankedTensorType type = tensorType(adaptor.getOperand());
+  int64_t dim = adaptor.getDim(), low = adaptor.getLow(),
+          high = adaptor.getHigh(), interior = adaptor.getInterior();
+  if (dim < 0 || dim >= type.getRank() || type.isDynamicDim(dim)) // pad_c1
+    return emitOptionalError(loc, "expects a static dim of the operand, got ",
+                             dim);
+  if (low < 0 || high < 0 || interior < 0) // pad_c2
+    return emitOptionalError(loc, "expects padding of no negative size, got ",
+                             std::min({low, high, interior}));
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t gaps = std::max<int64_t>(shape[dim] - 1, 0) * interior;
+  shape[dim] += low + high + gaps;
+  types.push_back(withShape(type, shape));
+  return success();
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  if (adaptor.getOperands().empty()) // concat_c1
+    return emitOptionalError(loc, "expects at least one operand");
+  RankedTensorType first = tensorType(adaptor.getOperands().front());
+  int64_t dim = adaptor.getDim();
+  if (dim < 0 || dim >= first.getRank()) // concat_c2
+    return emitOptionalError(loc, "expects dim in [0, ", first.getRank(),
+                             "), got ", dim);
+  SmallVector<int64_t> shape(first.getShape());
+  shape[dim] = 0;
+  for (Value operand : adaptor.getOperands()) {
+    RankedTensorType type = tensorType(operand);
+    SmallVector<int64_t> others(type.getShape()), expected(first.getShape());
+    bool fits = type.getElementType() == first.getElementType() &&
+                type.getRank() == first.getRank();
+    if (fits)
+      others[dim] = expected[dim] = 0;
+    if (!fits || !compatibleShapes(others, expected)) // concat_c3
+      return emitOptionalError(loc, "expects operands that differ only in dim ",
+                               dim, ", got ", type, " beside ", first);
+    if (type.isDynamicDim(dim) || ShapedType::isDynamic(shape[dim]))
+      shape[dim] = ShapedType::kDynamic;
+    else
+      shape[dim] += type.getDimSize(dim);
+  }
+  types.push_back(withShape(first, shape));
+  return success();
+}

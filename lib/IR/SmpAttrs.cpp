@@ -1,0 +1,265 @@
+//===- SmpAttrs.cpp - Text and checks of the attributes -*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/IR/SmpDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace smp;
+
+#define GET_ATTRDEF_CLASSES
+#include "smp/IR/SmpAttrs.cpp.inc"
+
+void SmpDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "smp/IR/SmpAttrs.cpp.inc"
+      >();
+}
+
+/// Position of an axis in the canonical order, or -1.
+static int axisOrder(StringRef name) {
+  static constexpr llvm::StringLiteral order[] = {"pp", "tp", "rdp"};
+  const auto *it = llvm::find(order, name);
+  return it == std::end(order) ? -1 : int(it - std::begin(order));
+}
+
+/// Parses the keyword of an enumeration.
+template <typename Enum>
+static FailureOr<Enum> parseEnum(AsmParser &parser,
+                                 std::optional<Enum> (*symbolize)(StringRef),
+                                 StringRef what) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  if (std::optional<Enum> value = symbolize(keyword))
+    return *value;
+  parser.emitError(loc) << "expects " << what << ", got '" << keyword << "'";
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// InitAttr: <normal, 0.0, 0.02>
+//===----------------------------------------------------------------------===//
+
+Attribute InitAttr::parse(AsmParser &parser, Type) {
+  double a = 0.0, b = 0.0;
+  if (parser.parseLess())
+    return {};
+  FailureOr<InitKind> kind = parseEnum<InitKind>(parser, symbolizeInitKind,
+                                                 "constant, normal or uniform");
+  if (failed(kind) || parser.parseComma() || parser.parseFloat(a))
+    return {};
+  if (*kind != InitKind::Constant &&
+      (parser.parseComma() || parser.parseFloat(b)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return InitAttr::get(parser.getContext(), *kind, a, b);
+}
+
+void InitAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyInitKind(getKind()) << ", ";
+  printer.printFloat(getFirst());
+  if (getKind() != InitKind::Constant) {
+    printer << ", ";
+    printer.printFloat(getSecond());
+  }
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// AxisAttr: <pp{0, 3}>
+//===----------------------------------------------------------------------===//
+
+static FailureOr<AxisAttr> parseAxis(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  SmallVector<int64_t> members;
+  if (parser.parseKeyword(&name))
+    return failure();
+  if (succeeded(parser.parseOptionalLBrace())) {
+    auto parseMember = [&] {
+      return parser.parseInteger(members.emplace_back());
+    };
+    if (parser.parseCommaSeparatedList(parseMember) || parser.parseRBrace())
+      return failure();
+  }
+  AxisAttr axis = AxisAttr::getChecked([&] { return parser.emitError(loc); },
+                                       parser.getContext(), name, members);
+  if (!axis)
+    return failure();
+  return axis;
+}
+
+static void printAxis(AsmPrinter &printer, AxisAttr axis) {
+  printer << axis.getName();
+  if (axis.getMembers().empty())
+    return;
+  printer << "{";
+  llvm::interleaveComma(axis.getMembers(), printer);
+  printer << "}";
+}
+
+Attribute AxisAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<AxisAttr> axis = parseAxis(parser);
+  if (failed(axis) || parser.parseGreater())
+    return {};
+  return *axis;
+}
+
+void AxisAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printAxis(printer, *this);
+  printer << ">";
+}
+
+LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringRef name, ArrayRef<int64_t> members) {
+  if (axisOrder(name) < 0)
+    return emitError() << "expects axis pp, tp or rdp, got '" << name << "'";
+  for (auto [index, member] : llvm::enumerate(members))
+    if (member < 0 || (index > 0 && member <= members[index - 1]))
+      return emitError() << "expects members of axis '" << name
+                         << "' in ascending order from 0, got " << member;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// GroupAttr: <pp{0, 3}, rdp>
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyOrder(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<AxisAttr> axes) {
+  for (size_t i = 1; i < axes.size(); ++i)
+    if (axisOrder(axes[i].getName()) <= axisOrder(axes[i - 1].getName()))
+      return emitError() << "expects axes in the order pp, tp, rdp, each at "
+                            "most once, got '"
+                         << axes[i].getName() << "' after '"
+                         << axes[i - 1].getName() << "'";
+  return success();
+}
+
+Attribute GroupAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<AxisAttr> axes;
+  auto parseElement = [&]() -> ParseResult {
+    FailureOr<AxisAttr> axis = parseAxis(parser);
+    if (succeeded(axis))
+      axes.push_back(*axis);
+    return failure(failed(axis));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseElement))
+    return {};
+  return GroupAttr::getChecked([&] { return parser.emitError(loc); },
+                               parser.getContext(), axes);
+}
+
+void GroupAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(getAxes(), printer,
+                        [&](AxisAttr axis) { printAxis(printer, axis); });
+  printer << ">";
+}
+
+LogicalResult GroupAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<AxisAttr> axes) {
+  if (axes.empty())
+    return emitError() << "expects at least one axis in a group";
+  return verifyOrder(emitError, axes);
+}
+
+//===----------------------------------------------------------------------===//
+// LayoutAttr: <pp{0, 3} = owned(3), rdp = partial>
+//===----------------------------------------------------------------------===//
+
+static bool hasArgument(Placement placement) {
+  return placement == Placement::Split || placement == Placement::Owned;
+}
+
+static FailureOr<AxisPlacementAttr> parsePlacement(AsmParser &parser) {
+  FailureOr<AxisAttr> axis = parseAxis(parser);
+  if (failed(axis) || parser.parseEqual())
+    return failure();
+  FailureOr<Placement> placement = parseEnum<Placement>(
+      parser, symbolizePlacement, "replicated, partial, split or owned");
+  if (failed(placement))
+    return failure();
+  int64_t argument = 0;
+  if (hasArgument(*placement) &&
+      (parser.parseLParen() || parser.parseInteger(argument) ||
+       parser.parseRParen()))
+    return failure();
+  return AxisPlacementAttr::get(parser.getContext(), *axis, *placement,
+                                argument);
+}
+
+static void printPlacement(AsmPrinter &printer, AxisPlacementAttr placed) {
+  printAxis(printer, placed.getAxis());
+  printer << " = " << stringifyPlacement(placed.getPlacement());
+  if (hasArgument(placed.getPlacement()))
+    printer << "(" << placed.getArgument() << ")";
+}
+
+Attribute AxisPlacementAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<AxisPlacementAttr> placed = parsePlacement(parser);
+  if (failed(placed) || parser.parseGreater())
+    return {};
+  return *placed;
+}
+
+void AxisPlacementAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printPlacement(printer, *this);
+  printer << ">";
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<AxisPlacementAttr> placements;
+  auto parseElement = [&]() -> ParseResult {
+    FailureOr<AxisPlacementAttr> placed = parsePlacement(parser);
+    if (succeeded(placed))
+      placements.push_back(*placed);
+    return failure(failed(placed));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseElement))
+    return {};
+  return LayoutAttr::getChecked([&] { return parser.emitError(loc); },
+                                parser.getContext(), placements);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(
+      getPlacements(), printer,
+      [&](AxisPlacementAttr placed) { printPlacement(printer, placed); });
+  printer << ">";
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<AxisPlacementAttr> placements) {
+  SmallVector<AxisAttr> axes;
+  for (AxisPlacementAttr placed : placements) {
+    axes.push_back(placed.getAxis());
+    if (placed.getPlacement() == Placement::Replicated)
+      return emitError() << "expects no replicated axis in a layout (they are "
+                            "not written), got '"
+                         << placed.getAxis().getName() << "'";
+  }
+  return verifyOrder(emitError, axes);
+}
