@@ -95,12 +95,13 @@ def _write_graph(writer, name: str, program: ExportedProgram) -> None:
 
 
 def _clean(value) -> None:
-    """Drops `from_node` and makes stack traces relative, everywhere."""
+    """Drops how the tracer came to a node, makes stack traces relative."""
     if isinstance(value, list):
         for item in value:
             _clean(item)
     elif isinstance(value, dict):
         value.pop("from_node", None)
+        value.pop("torch_fn", None)
         trace = value.get("stack_trace")
         if isinstance(trace, str):
             value["stack_trace"] = relative_trace(trace)
@@ -127,8 +128,8 @@ def relative_path(path: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def relative_trace(trace: str) -> str:
-    """The trace with relative paths, without the frames inside torch itself
-    (they name no line of the model), unless there are no others."""
+    """The innermost frame of a trace outside torch (whose frames name no line
+    of the model), or else the innermost; its path relative."""
     frames = []
     for line in trace.splitlines():
         match = _FRAME.search(line)
@@ -138,4 +139,4 @@ def relative_trace(trace: str) -> str:
         elif frames:
             frames[-1].append(line)
     own = [frame for frame in frames if not frame[0].startswith('File "torch/')]
-    return "\n".join("\n".join(frame) for frame in own or frames)
+    return "\n".join((own or frames or [[]])[-1])

@@ -28,26 +28,28 @@ class Model:
     # Whether the training graph draws random numbers, which PyTorch draws
     # otherwise: then only the eval graph has reference data.
     random: bool = False
-    # Trains on the reference data, or is only imported and evaluated: the
-    # demo's parameters would not fit into the size that is committed.
-    trained: bool = True
+    # Whether outputs, gradients and parameters are too large to be committed:
+    # then the reference data has losses only.
+    losses_only: bool = False
 
 
 def _tokens(vocabulary: int, length: int, shifted: bool, name: str = "input_ids"):
-    """Random tokens; the labels are the tokens themselves for a model that
-    shifts them, else the tokens that follow."""
+    """Consecutive windows of a stream of random tokens; the labels are the
+    tokens themselves for a model that shifts them, else the ones that follow.
+    Small tokens are frequent, so that there is something to learn."""
 
     def inputs(batch: int, generator: torch.Generator) -> dict:
-        window = torch.randint(
-            vocabulary, (batch, length + 1), generator=generator, dtype=torch.int64
-        )
-        labels = window[:, :-1] if shifted else window[:, 1:]
-        return {name: window[:, :-1].contiguous(), "labels": labels.contiguous()}
+        count = batch * length
+        uniform = torch.rand(count + 1, generator=generator, dtype=torch.float64)
+        stream = (vocabulary * uniform**3).long()
+        tokens = stream[:count].reshape(batch, length)
+        labels = tokens if shifted else stream[1:].reshape(batch, length)
+        return {name: tokens.clone(), "labels": labels.clone()}
 
     return inputs
 
 
-def gpt2_of(dropout=0.0, layers=2, width=32, heads=2, vocabulary=256, length=64):
+def gpt2_of(dropout=0.0, layers=2, width=32, heads=2, vocabulary=112, length=16):
     # Imported here: transformers takes seconds, and plain models need none.
     from transformers import GPT2Config, GPT2LMHeadModel
 
@@ -72,13 +74,13 @@ def _llama():
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
-        vocab_size=160,
+        vocab_size=96,
         hidden_size=32,
-        intermediate_size=64,
+        intermediate_size=48,
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
-        max_position_embeddings=64,
+        max_position_embeddings=32,
         bos_token_id=0,
         eos_token_id=0,
         use_cache=False,
@@ -107,18 +109,20 @@ def _mlp_inputs(batch: int, generator: torch.Generator) -> dict:
 
 
 MODELS = [
-    Model("gpt2", gpt2_of, _tokens(256, 16, shifted=True)),
+    Model("gpt2", gpt2_of, _tokens(112, 12, shifted=True)),
     Model(
         "gpt2-dropout",
         lambda: gpt2_of(dropout=0.1),
-        _tokens(256, 16, shifted=True),
+        _tokens(112, 12, shifted=True),
         random=True,
-        trained=False,
     ),
-    Model("llama", _llama, _tokens(160, 16, shifted=True)),
+    Model("llama", _llama, _tokens(96, 12, shifted=True)),
     Model("mlp", _mlp, _mlp_inputs, loss=F.mse_loss),
     Model(
-        "byte-gpt", ByteGPT, _tokens(256, 128, shifted=False, name="tokens"), trained=False
+        "byte-gpt",
+        ByteGPT,
+        _tokens(256, 128, shifted=False, name="tokens"),
+        losses_only=True,
     ),
 ]
 

@@ -1,0 +1,401 @@
+//===- ElementwiseGradients.cpp - Gradients of elementwise ops -----------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GradientBuilder.h"
+
+using namespace mlir;
+using namespace smp;
+
+//===----------------------------------------------------------------------===//
+// Unary
+//===----------------------------------------------------------------------===//
+
+LogicalResult NegOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.neg(cotangents[0]);
+  return success();
+}
+
+void NegOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {}
+
+LogicalResult AbsOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  // The sign of zero is zero, as in PyTorch.
+  Value zero = b.fill(getOperand(), 0.0);
+  Value negative = b.select(b.compare(ComparePredicate::LT, getOperand(), zero),
+                            b.neg(cotangents[0]), zero);
+  gradients[0] = b.select(b.compare(ComparePredicate::GT, getOperand(), zero),
+                          cotangents[0], negative);
+  return success();
+}
+
+void AbsOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult ExpOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.mul(cotangents[0], getResult());
+  return success();
+}
+
+void ExpOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult LogOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.div(cotangents[0], getOperand());
+  return success();
+}
+
+void LogOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult SqrtOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.div(cotangents[0], b.scale(getResult(), 2.0));
+  return success();
+}
+
+void SqrtOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult RsqrtOp::buildGradient(OpBuilder &builder,
+                                     ArrayRef<Value> cotangents,
+                                     ArrayRef<bool> wanted,
+                                     MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  Value cube = b.mul(b.mul(getResult(), getResult()), getResult());
+  gradients[0] = b.mul(b.scale(cotangents[0], -0.5), cube);
+  return success();
+}
+
+void RsqrtOp::getSavedValues(ArrayRef<bool> wanted,
+                             SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult SinOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.mul(cotangents[0], b.create<CosOp>(getOperand()));
+  return success();
+}
+
+void SinOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult CosOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.neg(b.mul(cotangents[0], b.create<SinOp>(getOperand())));
+  return success();
+}
+
+void CosOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult TanhOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.mul(cotangents[0], b.sub(b.fill(getResult(), 1.0),
+                                            b.mul(getResult(), getResult())));
+  return success();
+}
+
+void TanhOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult SigmoidOp::buildGradient(OpBuilder &builder,
+                                       ArrayRef<Value> cotangents,
+                                       ArrayRef<bool> wanted,
+                                       MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] =
+      b.mul(cotangents[0],
+            b.mul(getResult(), b.sub(b.fill(getResult(), 1.0), getResult())));
+  return success();
+}
+
+void SigmoidOp::getSavedValues(ArrayRef<bool> wanted,
+                               SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult ReluOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  Value zero = b.fill(getResult(), 0.0);
+  gradients[0] = b.select(b.compare(ComparePredicate::GT, getResult(), zero),
+                          cotangents[0], zero);
+  return success();
+}
+
+void ReluOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {
+  saved.push_back(getResult());
+}
+
+LogicalResult SiluOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.create<SiluGradOp>(getOperand(), cotangents[0]);
+  return success();
+}
+
+void SiluOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult GeluOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  gradients[0] =
+      b.create<GeluGradOp>(getOperand(), cotangents[0], getApproximate());
+  return success();
+}
+
+void GeluOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {
+  saved.push_back(getOperand());
+}
+
+LogicalResult CastOp::buildGradient(OpBuilder &builder,
+                                    ArrayRef<Value> cotangents,
+                                    ArrayRef<bool> wanted,
+                                    MutableArrayRef<Value> gradients) {
+  // A cotangent lives in the type of its value; integers have none.
+  if (!isa<FloatType>(getOperand().getType().getElementType()))
+    return success();
+  GradientBuilder b(builder, *this);
+  gradients[0] = b.create<CastOp>(getOperand().getType(), cotangents[0]);
+  return success();
+}
+
+void CastOp::getSavedValues(ArrayRef<bool> wanted,
+                            SmallVectorImpl<Value> &saved) {}
+
+LogicalResult StopGradientOp::buildGradient(OpBuilder &builder,
+                                            ArrayRef<Value> cotangents,
+                                            ArrayRef<bool> wanted,
+                                            MutableArrayRef<Value> gradients) {
+  // Leaves the gradient null: that is what the op is for.
+  return success();
+}
+
+void StopGradientOp::getSavedValues(ArrayRef<bool> wanted,
+                                    SmallVectorImpl<Value> &saved) {}
+
+//===----------------------------------------------------------------------===//
+// Binary and ternary
+//===----------------------------------------------------------------------===//
+
+LogicalResult AddOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  if (wanted[0])
+    gradients[0] = cotangents[0];
+  if (wanted[1])
+    gradients[1] = cotangents[0];
+  return success();
+}
+
+void AddOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {}
+
+LogicalResult SubOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  if (wanted[0])
+    gradients[0] = cotangents[0];
+  if (wanted[1])
+    gradients[1] = b.neg(cotangents[0]);
+  return success();
+}
+
+void SubOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {}
+
+LogicalResult MulOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  if (wanted[0])
+    gradients[0] = b.mul(cotangents[0], getRhs());
+  if (wanted[1])
+    gradients[1] = b.mul(cotangents[0], getLhs());
+  return success();
+}
+
+void MulOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  if (wanted[0])
+    saved.push_back(getRhs());
+  if (wanted[1])
+    saved.push_back(getLhs());
+}
+
+LogicalResult DivOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  if (wanted[0])
+    gradients[0] = b.div(cotangents[0], getRhs());
+  if (wanted[1])
+    gradients[1] = b.neg(b.mul(cotangents[0], b.div(getResult(), getRhs())));
+  return success();
+}
+
+void DivOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.push_back(getRhs());
+  if (wanted[1])
+    saved.push_back(getResult());
+}
+
+LogicalResult PowOp::buildGradient(OpBuilder &builder,
+                                   ArrayRef<Value> cotangents,
+                                   ArrayRef<bool> wanted,
+                                   MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  Value zero = b.fill(getLhs(), 0.0);
+  if (wanted[0]) {
+    // x^0 is constant, also at x = 0, where the formula is 0 * infinity.
+    Value power =
+        b.create<PowOp>(getLhs(), b.sub(getRhs(), b.fill(getRhs(), 1.0)));
+    Value gradient = b.mul(cotangents[0], b.mul(getRhs(), power));
+    gradients[0] = b.select(b.compare(ComparePredicate::EQ, getRhs(), zero),
+                            zero, gradient);
+  }
+  if (wanted[1]) {
+    // 0^y is constant for y > 0, where the formula is 0 * -infinity.
+    Value flat =
+        b.create<AndOp>(b.compare(ComparePredicate::EQ, getLhs(), zero),
+                        b.compare(ComparePredicate::GE, getRhs(), zero));
+    Value gradient =
+        b.mul(cotangents[0], b.mul(getResult(), b.create<LogOp>(getLhs())));
+    gradients[1] = b.select(flat, zero, gradient);
+  }
+  return success();
+}
+
+void PowOp::getSavedValues(ArrayRef<bool> wanted,
+                           SmallVectorImpl<Value> &saved) {
+  saved.append({getLhs(), getRhs()});
+  if (wanted[1])
+    saved.push_back(getResult());
+}
+
+/// Gradient of the larger (`loses` = LT) or smaller (`loses` = GT) of two
+/// elements: half to each where they are equal, as in PyTorch.
+static void buildExtremumGradient(GradientBuilder &b, ComparePredicate loses,
+                                  Value lhs, Value rhs, Value cotangent,
+                                  ArrayRef<bool> wanted,
+                                  MutableArrayRef<Value> gradients) {
+  Value zero = b.fill(cotangent, 0.0);
+  Value shared = b.select(b.compare(ComparePredicate::EQ, lhs, rhs),
+                          b.scale(cotangent, 0.5), cotangent);
+  if (wanted[0])
+    gradients[0] = b.select(b.compare(loses, lhs, rhs), zero, shared);
+  if (wanted[1])
+    gradients[1] = b.select(b.compare(loses, rhs, lhs), zero, shared);
+}
+
+LogicalResult MaximumOp::buildGradient(OpBuilder &builder,
+                                       ArrayRef<Value> cotangents,
+                                       ArrayRef<bool> wanted,
+                                       MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  buildExtremumGradient(b, ComparePredicate::LT, getLhs(), getRhs(),
+                        cotangents[0], wanted, gradients);
+  return success();
+}
+
+void MaximumOp::getSavedValues(ArrayRef<bool> wanted,
+                               SmallVectorImpl<Value> &saved) {
+  saved.append({getLhs(), getRhs()});
+}
+
+LogicalResult MinimumOp::buildGradient(OpBuilder &builder,
+                                       ArrayRef<Value> cotangents,
+                                       ArrayRef<bool> wanted,
+                                       MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  buildExtremumGradient(b, ComparePredicate::GT, getLhs(), getRhs(),
+                        cotangents[0], wanted, gradients);
+  return success();
+}
+
+void MinimumOp::getSavedValues(ArrayRef<bool> wanted,
+                               SmallVectorImpl<Value> &saved) {
+  saved.append({getLhs(), getRhs()});
+}
+
+LogicalResult SelectOp::buildGradient(OpBuilder &builder,
+                                      ArrayRef<Value> cotangents,
+                                      ArrayRef<bool> wanted,
+                                      MutableArrayRef<Value> gradients) {
+  GradientBuilder b(builder, *this);
+  Value zero = b.fill(cotangents[0], 0.0);
+  if (wanted[1])
+    gradients[1] = b.select(getCondition(), cotangents[0], zero);
+  if (wanted[2])
+    gradients[2] = b.select(getCondition(), zero, cotangents[0]);
+  return success();
+}
+
+void SelectOp::getSavedValues(ArrayRef<bool> wanted,
+                              SmallVectorImpl<Value> &saved) {
+  saved.push_back(getCondition());
+}

@@ -1,0 +1,41 @@
+//===- AttentionCosts.cpp - Costs of attention ---------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostUtils.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace smp;
+
+/// Pairs of a query and a key that the mask lets see each other, over all
+/// heads.
+static int64_t countPairs(Value query, Value key, MaskAttr mask) {
+  auto queries = cast<RankedTensorType>(query.getType());
+  int64_t rows = queries.getDimSize(queries.getRank() - 2);
+  auto keys = cast<RankedTensorType>(key.getType());
+  int64_t columns = keys.getDimSize(keys.getRank() - 2);
+  int64_t heads =
+      countElements(query) / std::max<int64_t>(1, rows * lastDim(query));
+  if (mask.getKind() == MaskKind::None)
+    return heads * rows * columns;
+  // Query q sees the first q + 1 keys.
+  int64_t full = std::min(rows, columns);
+  return heads * (full * (full + 1) / 2 + (rows - full) * columns);
+}
+
+int64_t AttentionOp::getFlops() {
+  // Two products and a softmax of the scores.
+  int64_t perPair = 2 * lastDim(getQuery()) + 2 * lastDim(getValue()) + 5;
+  return countPairs(getQuery(), getKey(), getMask()) * perPair;
+}
+
+int64_t AttentionGradOp::getFlops() {
+  // The scores again, then the products for three operands and for the scores.
+  int64_t perPair = 6 * lastDim(getQuery()) + 4 * lastDim(getValue()) + 8;
+  return countPairs(getQuery(), getKey(), getMask()) * perPair;
+}

@@ -1,0 +1,45 @@
+//===- DefaultCosts.cpp - What ops cost that say nothing else ------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostUtils.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace smp;
+
+int64_t smp::countElements(Value value) {
+  int64_t count = 1;
+  for (int64_t size : cast<RankedTensorType>(value.getType()).getShape())
+    if (!ShapedType::isDynamic(size))
+      count *= size;
+  return count;
+}
+
+int64_t smp::countBytes(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return countElements(value) *
+         llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+int64_t smp::lastDim(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape().back();
+}
+
+int64_t smp::detail::defaultFlops(Operation *op) {
+  return op->getNumResults() == 0 ? 0 : countElements(op->getResult(0));
+}
+
+int64_t smp::detail::defaultBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (Value value : op->getOperands())
+    if (isa<RankedTensorType>(value.getType()))
+      bytes += countBytes(value);
+  for (Value value : op->getResults())
+    bytes += countBytes(value);
+  return bytes;
+}

@@ -1,0 +1,107 @@
+//===- CpuDevice.cpp - Commands on the cores of this host -----------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/runtime/Device/CpuDevice.h"
+
+#include <cstring>
+#include <dlfcn.h>
+
+using namespace smp;
+using namespace smp::runtime;
+
+/// Bytes that one tile of a copy or fill moves.
+static constexpr int64_t moveTile = int64_t(1) << 20;
+
+Result<std::vector<KernelFunction>>
+runtime::loadKernels(const std::string &path,
+                     const std::vector<std::string> &symbols) {
+  std::vector<KernelFunction> kernels;
+  if (symbols.empty())
+    return kernels;
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Error{std::string("cannot load the kernels: ") + dlerror(),
+                 "the job folder is damaged or of another machine: compile "
+                 "the job again"};
+  for (const std::string &symbol : symbols) {
+    void *address = dlsym(library, symbol.c_str());
+    if (!address)
+      return Error{"'" + path + "': expects a kernel '" + symbol +
+                   "', got none"};
+    kernels.push_back(reinterpret_cast<KernelFunction>(address));
+  }
+  return kernels;
+}
+
+namespace {
+
+/// Starts each kind of command on the pool.
+struct Starter {
+  ThreadPool &pool;
+  const std::vector<KernelFunction> &kernels;
+  const Frame &frame;
+  uint64_t ticket;
+
+  void operator()(const KernelCommand &command) {
+    std::vector<void *> buffers;
+    buffers.reserve(command.buffers.size());
+    for (const Operand &operand : command.buffers)
+      buffers.push_back(frame.address(operand));
+    pool.start(
+        [function = kernels[command.kernel], buffers = std::move(buffers),
+         immediates = command.immediates.data(),
+         state = &frame.state](int64_t begin, int64_t end) {
+          function(buffers.data(), immediates, state, begin, end);
+        },
+        command.tiles, ticket);
+  }
+
+  void operator()(const ProductCommand &command) {
+    auto *a = static_cast<const float *>(frame.address(command.a));
+    auto *b = static_cast<const float *>(frame.address(command.b));
+    auto *c = static_cast<float *>(frame.address(command.c));
+    pool.start(
+        [&command, a, b, c](int64_t begin, int64_t end) {
+          runProduct(command, a, b, c, begin, end);
+        },
+        tilesOf(command), ticket);
+  }
+
+  void operator()(const CopyCommand &command) {
+    auto *from = static_cast<const char *>(frame.address(command.from));
+    auto *to = static_cast<char *>(frame.address(command.to));
+    move(command.from.bytes, [from, to](int64_t offset, int64_t bytes) {
+      std::memcpy(to + offset, from + offset, size_t(bytes));
+    });
+  }
+
+  void operator()(const FillCommand &command) {
+    auto *to = static_cast<char *>(frame.address(command.to));
+    move(command.to.bytes, [to](int64_t offset, int64_t bytes) {
+      std::memset(to + offset, 0, size_t(bytes));
+    });
+  }
+
+  /// Collectives belong to the executor; the reader keeps them off our queues.
+  void operator()(const CollectiveCommand &) { std::abort(); }
+
+  template <typename Move> void move(int64_t bytes, Move body) {
+    pool.start(
+        [bytes, body](int64_t begin, int64_t end) {
+          int64_t last = std::min(end * moveTile, bytes);
+          body(begin * moveTile, last - begin * moveTile);
+        },
+        std::max<int64_t>((bytes + moveTile - 1) / moveTile, 1), ticket);
+  }
+};
+
+} // namespace
+
+void CpuDevice::start(const Command &command, const Frame &frame,
+                      uint64_t ticket) {
+  std::visit(Starter{pool, kernels, frame, ticket}, command.work);
+}

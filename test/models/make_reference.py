@@ -1,0 +1,302 @@
+# Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Makes the archives and the reference data of the test models.
+
+  make_reference.py [MODEL...]           writes test/models/data/
+  make_reference.py --check [MODEL...]   makes them again and compares
+  make_reference.py --large DIR          GPT-2 of 124M parameters, no weights
+
+`<model>.pt2` is the exported model without weights; `<model>.safetensors` what
+PyTorch computes with the reference weights (smp/reference.py):
+
+  b<n>/inputs/<input>            seeded inputs of a batch of n = 2 and n = 3
+  b<n>/f64/<graph>/<output>      the graph with every floating dtype float64
+  b<n>/f32/<graph>/<output>      the unmodified model; graph is train or eval
+  b2/grad/<parameter>            float64 gradients of the loss (train graph)
+  steps/inputs/<input>           inputs of the trajectories, 8 rows a step
+  <optimizer>/losses             10 steps of the unmodified model
+  <optimizer>/params/<parameter> and where it arrives
+  <optimizer>/norms              gradient norms before clipping
+
+with the optimizers' settings in the metadata (`smp`, one JSON object). `losses_only` models have no
+outputs but the loss, no gradients and no parameters; `random` ones no train
+graph and no trajectories.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent.parent / "python"), str(HERE)]
+
+from lifted import LiftedGraph  # noqa: E402
+from models import MODELS, Model, gpt2_of, model_named  # noqa: E402
+from smp import archive, empty_parameters, export, record_initialisation  # noqa: E402
+from smp.exporter import Export, build  # noqa: E402
+from smp.reference import load_reference_weights  # noqa: E402
+
+STEPS = 10
+STEP_ROWS = 8
+OPTIMIZERS = {
+    "adamw": {
+        "name": "adamw",
+        "lr": 1e-3,
+        "betas": [0.9, 0.999],
+        "eps": 1e-8,
+        "weight_decay": 0.01,
+    },
+    "sgd": {
+        "name": "sgd",
+        "lr": 0.05,
+        "momentum": 0.9,
+        "weight_decay": 0.0,
+        "gradient_clipping": 1.0,
+    },
+}
+
+
+def generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def build_export(model: Model) -> tuple[torch.nn.Module, Export]:
+    with record_initialisation():
+        module = model.build()
+    inputs = model.inputs(2, generator(0))
+    exported = build(module, inputs, model.loss, weights=False)
+    aliases = exported.description["aliases"]
+    load_reference_weights(module, {n: group[0] for group in aliases for n in group})
+    return module, exported
+
+
+def run_native(model: Model, module: torch.nn.Module, inputs: dict) -> dict:
+    """The outputs of the unmodified model by their names in the description."""
+    if model.loss is None:
+        return dict(module(**inputs).items())
+    inputs = dict(inputs)
+    labels = inputs.pop("labels")
+    output = module(**inputs)
+    return {"loss": model.loss(output, labels), "output": output}
+
+
+def outputs_of(model: Model, module, exported: Export, inputs: dict) -> dict:
+    """Outputs of both graphs in float64 and of the model in float32."""
+    result = {}
+    description = exported.description
+    placeholders = {i["name"]: inputs[i["user_name"]] for i in description["inputs"]}
+    state = dict(module.named_parameters(remove_duplicate=False))
+    for graph, key in (("train", "model"), ("eval", "eval")):
+        if graph == "train" and model.random:
+            continue
+        lifted = LiftedGraph(exported.programs[key], state)(placeholders)
+        native = run_native(model, module.train(graph == "train"), inputs)
+        for output in description["outputs"][key]:
+            if model.losses_only and output["role"] != "loss":
+                continue
+            name = output["name"]
+            result[f"f64/{graph}/{name}"] = lifted[output["value"]]
+            result[f"f32/{graph}/{name}"] = native[name]
+    return result
+
+
+def gradients_of(module, exported: Export, inputs: dict) -> dict:
+    description = exported.description
+    state = dict(module.named_parameters(remove_duplicate=False))
+    graph = LiftedGraph(exported.programs["model"], state)
+    placeholders = {i["name"]: inputs[i["user_name"]] for i in description["inputs"]}
+    values = graph(placeholders)
+    loss = next(o for o in description["outputs"]["model"] if o["role"] == "loss")
+    values[loss["value"]].backward()
+    return {
+        f"grad/{p['name']}": graph.parameters[p["name"]].grad
+        for p in description["parameters"]
+        if p["requires_grad"]
+    }
+
+
+def trajectory(model: Model, module, exported: Export, settings: dict, inputs) -> dict:
+    """Ten steps of the unmodified model in float32."""
+    parameters = list(module.parameters())
+    options = {k: v for k, v in settings.items() if k not in ("name", "gradient_clipping")}
+    kind = torch.optim.AdamW if settings["name"] == "adamw" else torch.optim.SGD
+    optimizer = kind(parameters, **options)
+    clipping = settings.get("gradient_clipping", float("inf"))
+    losses, norms = [], []
+    module.train()
+    for step in range(STEPS):
+        rows = slice(step * STEP_ROWS, (step + 1) * STEP_ROWS)
+        batch = {name: value[rows] for name, value in inputs.items()}
+        optimizer.zero_grad()
+        loss = run_native(model, module, batch)["loss"]
+        loss.backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(parameters, clipping))
+        optimizer.step()
+        losses.append(loss.detach())
+    result = {"losses": torch.stack(losses), "norms": torch.stack(norms)}
+    if not model.losses_only:
+        state = dict(module.named_parameters(remove_duplicate=False))
+        for parameter in exported.description["parameters"]:
+            result[f"params/{parameter['name']}"] = state[parameter["name"]]
+    return result
+
+
+def reference_data(model: Model, module, exported: Export) -> dict[str, torch.Tensor]:
+    data = {}
+
+    def add(prefix: str, tensors: dict) -> None:
+        for name, value in tensors.items():
+            data[f"{prefix}/{name}"] = value.detach().clone().contiguous()
+
+    for batch in (2, 3):
+        inputs = model.inputs(batch, generator(batch))
+        add(f"b{batch}/inputs", inputs)
+        add(f"b{batch}", outputs_of(model, module, exported, inputs))
+        if batch == 2 and not (model.random or model.losses_only):
+            add(f"b{batch}", gradients_of(module, exported, inputs))
+    if model.random:
+        return data
+    inputs = model.inputs(STEPS * STEP_ROWS, generator(10))
+    add("steps/inputs", inputs)
+    aliases = exported.description["aliases"]
+    canonical = {name: group[0] for group in aliases for name in group}
+    for name, settings in OPTIMIZERS.items():
+        load_reference_weights(module, canonical)
+        add(name, trajectory(model, module, exported, settings, inputs))
+    return data
+
+
+def metadata(model: Model) -> dict[str, str]:
+    """One JSON object, since the order of several is not kept."""
+    result = {"version": "1.0", "model": model.name}
+    if not model.random:
+        result |= {"steps": STEPS, "rows": STEP_ROWS, "optimizers": OPTIMIZERS}
+    return {"smp": json.dumps(result, sort_keys=True)}
+
+
+def make(model: Model, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    module, exported = build_export(model)
+    graph, data = folder / f"{model.name}.pt2", folder / f"{model.name}.safetensors"
+    archive.write_archive(str(graph), exported.programs, exported.description, False)
+    save_file(reference_data(model, module, exported), data, metadata(model))
+    sizes = graph.stat().st_size, data.stat().st_size
+    print(f"{model.name}: archive {sizes[0]} bytes, reference data {sizes[1]} bytes")
+    if sum(sizes) > 1_000_000:
+        sys.exit(f"error: '{model.name}' expects 1 MB at most, got {sum(sizes)} bytes")
+
+
+def entries(path: Path) -> dict[str, bytes]:
+    """An archive's entries without its top folder, pickles and identity."""
+    with zipfile.ZipFile(path) as file:
+        names = {name.partition("/")[2]: name for name in file.namelist()}
+        return {
+            short: file.read(name)
+            for short, name in names.items()
+            if not short.startswith((".data", "data/sample_inputs"))
+        }
+
+
+def differences(key: str, expected: torch.Tensor, got: torch.Tensor) -> str:
+    """How a tensor differs from the stored one beyond what another machine's
+    vector width explains; empty when it does not."""
+    if expected.dtype != got.dtype or expected.shape != got.shape:
+        return f"'{key}' expects {expected.dtype} {tuple(expected.shape)}, " \
+            f"got {got.dtype} {tuple(got.shape)}"
+    if not expected.is_floating_point():
+        return "" if torch.equal(expected, got) else f"'{key}' differs"
+    tolerance = 1e-11 if expected.dtype is torch.float64 else 1e-4
+    if "/params/" in key:
+        # Adam makes full steps of the rounding noise of tiny gradients.
+        tolerance = 5e-2
+    scale = expected.abs().max().item()
+    error = (expected - got).abs().max().item()
+    limit = tolerance * max(scale, 1e-6)
+    return "" if error <= limit else f"'{key}' expects {limit:.1e} at most, got {error:.1e}"
+
+
+def check(model: Model, folder: Path) -> list[str]:
+    """Makes everything again in a temporary folder and compares."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as temporary:
+        make(model, Path(temporary))
+        old = entries(folder / f"{model.name}.pt2")
+        new = entries(Path(temporary) / f"{model.name}.pt2")
+        found = [
+            f"archive entry '{name}' differs"
+            for name in sorted(old.keys() | new.keys())
+            if old.get(name) != new.get(name)
+        ]
+        name = f"{model.name}.safetensors"
+        with (
+            safe_open(folder / name, "pt") as stored,
+            safe_open(Path(temporary) / name, "pt") as made,
+        ):
+            if stored.metadata() != made.metadata():
+                found.append("metadata differs")
+            keys = set(stored.keys())
+            if keys != set(made.keys()):
+                found.append(f"names differ: {sorted(keys ^ set(made.keys()))}")
+            for key in sorted(keys & set(made.keys())):
+                text = differences(key, stored.get_tensor(key), made.get_tensor(key))
+                found += [text] if text else []
+    return [f"{model.name}: {text}" for text in found]
+
+
+def make_large(folder: Path) -> None:
+    """GPT-2 124M and the same with 48 layers, batch 4, 256 tokens."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, layers in (("gpt2-124m", 12), ("gpt2-48-layers", 48)):
+        start = time.monotonic()
+        with record_initialisation(), empty_parameters():
+            module = gpt2_of(
+                layers=layers, width=768, heads=12, vocabulary=50257, length=1024
+            )
+        tokens = torch.zeros((4, 256), dtype=torch.int64)
+        inputs = {"input_ids": tokens, "labels": tokens}
+        path = folder / f"{name}.pt2"
+        export(module, inputs, path, weights=False)
+        count = sum(p.numel() for p in module.parameters())
+        size, seconds = os.path.getsize(path), time.monotonic() - start
+        print(f"{name}: {count} parameters, {size} bytes, {seconds:.1f} s")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", nargs="*", help="default: all of models.py")
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--output", type=Path, default=HERE / "data", metavar="DIR")
+    parser.add_argument("--large", type=Path, metavar="DIR")
+    arguments = parser.parse_args()
+    if arguments.large:
+        make_large(arguments.large)
+        return 0
+    # One thread: the order of sums is then that of the program.
+    torch.set_num_threads(1)
+    models = [model_named(name) for name in arguments.models] or MODELS
+    found = []
+    for model in models:
+        if arguments.check:
+            found += check(model, arguments.output)
+        else:
+            make(model, arguments.output)
+    for text in found:
+        print(f"error: {text}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
