@@ -102,6 +102,9 @@ def _clean(value) -> None:
     elif isinstance(value, dict):
         value.pop("from_node", None)
         value.pop("torch_fn", None)
+        # Parameters without storage put themselves and their users on 'meta'.
+        if value.get("type") == "meta" and "index" in value:
+            value["type"] = "cpu"
         trace = value.get("stack_trace")
         if isinstance(trace, str):
             value["stack_trace"] = relative_trace(trace)
@@ -119,6 +122,8 @@ def _roots() -> list[str]:
 @functools.lru_cache(maxsize=None)
 def relative_path(path: str) -> str:
     """A source file's path below the folder its package is found in."""
+    if not os.path.isabs(path):
+        return path
     for root in _roots():
         prefix = os.path.join(root, "")
         if path.startswith(prefix) and len(prefix) > 1:

@@ -295,6 +295,8 @@ def _evaluate(node, inputs, label) -> torch.Tensor | None:
                 raise ValueError(argument.name)
             args = torch.fx.map_arg(argument.args, value_of)
             kwargs = torch.fx.map_arg(argument.kwargs, value_of)
+            # Parameters without storage put their consumers on 'meta'.
+            kwargs = {name: v for name, v in kwargs.items() if name != "device"}
             values[argument] = argument.target(*args, **kwargs)
         return values[argument]
 
