@@ -221,6 +221,8 @@ LogicalResult CastOp::buildGradient(OpBuilder &builder,
 void CastOp::getSavedValues(ArrayRef<bool> wanted,
                             SmallVectorImpl<Value> &saved) {}
 
+bool StopGradientOp::stopsGradient() { return true; }
+
 LogicalResult StopGradientOp::buildGradient(OpBuilder &builder,
                                             ArrayRef<Value> cotangents,
                                             ArrayRef<bool> wanted,

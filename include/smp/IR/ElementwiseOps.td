@@ -77,7 +77,9 @@ def Smp_CastOp : Smp_DifferentiableOp<"cast", (ins Smp_Tensor:$operand), [SameOp
   let hasFolder = 1;
 }
 
-def Smp_StopGradientOp : Smp_DifferentiableOp<"stop_gradient", (ins Smp_Tensor:$operand), [SameOperandsAndResultType, Elementwise]> {
+def Smp_StopGradientOp : Smp_ModelOp<"stop_gradient", (ins Smp_Tensor:$operand),
+    [SameOperandsAndResultType, Elementwise,
+     DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues", "stopsGradient"]>]> {
   let summary = "the operand, but no gradient flows to it";
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";

@@ -79,6 +79,11 @@ def Smp_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     }], "bool", "isDifferentiableResult", (ins "unsigned":$index), [{}], [{
       return index == 0;
     }]>,
+    InterfaceMethod<[{
+      Whether the op exists to keep gradients from its operands. Default: no.
+    }], "bool", "stopsGradient", (ins), [{}], [{
+      return false;
+    }]>,
   ];
 }
 

@@ -1,4 +1,4 @@
-//===- DefaultCosts.cpp - What ops cost that say nothing else ------------===//
+//===- CostUtils.cpp - Sizes that costs are made of ----------------------===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,18 +28,4 @@ int64_t smp::countBytes(Value value) {
 
 int64_t smp::lastDim(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape().back();
-}
-
-int64_t smp::detail::defaultFlops(Operation *op) {
-  return op->getNumResults() == 0 ? 0 : countElements(op->getResult(0));
-}
-
-int64_t smp::detail::defaultBytes(Operation *op) {
-  int64_t bytes = 0;
-  for (Value value : op->getOperands())
-    if (isa<RankedTensorType>(value.getType()))
-      bytes += countBytes(value);
-  for (Value value : op->getResults())
-    bytes += countBytes(value);
-  return bytes;
 }
