@@ -56,24 +56,28 @@ Status checkStructure(const ChunkGraph &graph,
                       const std::vector<RankList> &lists);
 
 /// Nothing when every execution ends. Requires `checkStructure`.
-std::optional<Deadlock> findDeadlock(const ChunkGraph &graph,
-                                     const std::vector<RankList> &lists);
+std::optional<Deadlock> findDeadlock(const std::vector<RankList> &lists);
 
 /// Every read of a slot sees the value of its microbatch, and nothing writes a
 /// slot that is still to be read. Launches of a rank must be ordered too: they
 /// share workspace and gradients. Requires that there is no deadlock.
 Status checkSlots(const ChunkGraph &graph, const std::vector<RankList> &lists);
 
-/// Each program that belongs to the schedule runs exactly once for each of
-/// `microbatches`: those of a training step when a rank has a `Forward`,
-/// otherwise those of the pass. Order is not looked at: slots imply it.
-Status checkCoverage(const ChunkGraph &graph,
-                     const std::vector<RankList> &lists, int64_t microbatches);
+/// What a schedule is for.
+enum class Pass : uint8_t { Train, Evaluate, Predict };
 
-/// All of the above, in this order. The error of a deadlock names rank, action
-/// and microbatch of every action of the cycle.
+/// Each program of the pass runs exactly once for each of `microbatches`; in a
+/// training step counts come first on each rank, then `BeginStep`, `Update`
+/// last. No other order is looked at: slots imply it.
+Status checkCoverage(const ChunkGraph &graph,
+                     const std::vector<RankList> &lists, Pass pass,
+                     int64_t microbatches);
+
+/// All of the above: structure, deadlock, slots, coverage. The error of a
+/// deadlock names rank, action and microbatch of every action of the cycle.
 Status checkSchedule(const ChunkGraph &graph,
-                     const std::vector<RankList> &lists, int64_t microbatches);
+                     const std::vector<RankList> &lists, Pass pass,
+                     int64_t microbatches);
 
 /// Checks `train`, `evaluate` and `predict` of a job. `microbatches` is that of
 /// one batch, as in `lowerSchedules`.

@@ -41,11 +41,11 @@ struct Action {
   Program program = Program::Forward; ///< launch
   int chunk = -1;                     ///< launch; -1 for rank programs
   int64_t microbatch = 0;
-  int peer = -1;              ///< send, recv: pp rank
-  int edge = -1;              ///< send, recv: index of the edge, the tag
-  int input = -1;             ///< load
-  std::vector<SlotUse> slots; ///< exactly one for send, recv and load
-  std::vector<int> waits;     ///< ids of actions of this rank, ascending
+  int peer = -1;                   ///< send, recv: pp rank
+  int edge = -1;                   ///< send, recv: index of the edge, the tag
+  int input = -1;                  ///< load
+  std::vector<SlotUse> slots = {}; ///< exactly one for send, recv and load
+  std::vector<int> waits = {};     ///< ids of actions of this rank, ascending
 };
 
 /// "send of edge 'act.c0-c1', microbatch 2".
@@ -58,7 +58,7 @@ struct SlottedArena {
 };
 
 struct RankSchedules {
-  std::vector<SlottedArena> arenas; ///< sorted by key
+  std::vector<SlottedArena> arenas; ///< those of `train` first, by key
   std::vector<Action> train, evaluate, predict;
 };
 
