@@ -28,7 +28,7 @@
 namespace smp::partition {
 
 struct Assignment {
-  std::map<std::string, int> partitionOfPath;
+  std::map<std::string, int> partitionOfPath = {};
   /// Required for a manual partition; absent when the entries are only pins.
   std::optional<int> defaultPartition = {};
   int partitions = 1;
