@@ -102,9 +102,6 @@ def _clean(value) -> None:
     elif isinstance(value, dict):
         value.pop("from_node", None)
         value.pop("torch_fn", None)
-        # Parameters without storage put themselves and their users on 'meta'.
-        if value.get("type") == "meta" and "index" in value:
-            value["type"] = "cpu"
         trace = value.get("stack_trace")
         if isinstance(trace, str):
             value["stack_trace"] = relative_trace(trace)

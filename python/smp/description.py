@@ -208,11 +208,6 @@ def _buffers(program: ExportedProgram) -> list[dict]:
             continue
         store = program.state_dict if spec.persistent else program.constants
         value = store[spec.target]
-        if value.device.type == "meta":
-            raise ExportError(
-                f"buffer '{spec.target}' expects a value, got a tensor on 'meta'",
-                "build the model inside 'with smp.empty_parameters():', which keeps buffers",
-            )
         result.append(
             {
                 "name": spec.target,
@@ -295,8 +290,6 @@ def _evaluate(node, inputs, label) -> torch.Tensor | None:
                 raise ValueError(argument.name)
             args = torch.fx.map_arg(argument.args, value_of)
             kwargs = torch.fx.map_arg(argument.kwargs, value_of)
-            # Parameters without storage put their consumers on 'meta'.
-            kwargs = {name: v for name, v in kwargs.items() if name != "device"}
             values[argument] = argument.target(*args, **kwargs)
         return values[argument]
 

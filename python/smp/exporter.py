@@ -62,17 +62,16 @@ def export(model, example_inputs, path, loss=None, **options) -> None:
 def build(model, example_inputs, loss=None, **options) -> Export:
     """The graphs and the description that `export` writes."""
     options = _checked(options)
+    _check_values(model, options.weights)
     options.wrapped = loss is not None
     traced = graphs.with_loss(model, loss) if loss else model
     with _without_cache(traced):
-        inputs = graphs.bind_inputs(traced.forward, example_inputs)
+        inputs = graphs.bind_inputs(traced.forward, example_inputs, options.wrapped)
         options.batch = graphs.batch_size(inputs)
         programs = {
             "model": graphs.trace(traced, inputs, training=True),
             "eval": graphs.trace(traced, inputs, training=False),
         }
-    if options.weights:
-        _check_weights(model)
     return Export(programs, describe(traced, programs, inputs, options))
 
 
@@ -99,12 +98,19 @@ def _checked(options: dict) -> Options:
     return result
 
 
-def _check_weights(model: torch.nn.Module) -> None:
+def _check_values(model: torch.nn.Module, weights: bool) -> None:
     for name, parameter in model.named_parameters():
-        if parameter.device.type == "meta":
+        if weights and parameter.device.type == "meta":
             raise ExportError(
                 f"parameter '{name}' expects a value, got a tensor on 'meta'",
                 "leave the weights out with weights=False (--no-weights)",
+            )
+    for name, buffer in model.named_buffers():
+        if buffer.device.type == "meta":
+            raise ExportError(
+                f"buffer '{name}' expects a value, got a tensor on 'meta'",
+                "build the model inside 'with smp.empty_parameters():' (--empty), "
+                "which keeps buffers",
             )
 
 

@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 
 import torch
+from torch._dynamo.exc import UserError
 from torch.export import Dim, ExportedProgram
+from torch.fx.experimental.symbolic_shapes import ConstraintViolationError
 from torch.utils import _pytree as pytree
 
 from .errors import ExportError
@@ -16,8 +19,9 @@ from .errors import ExportError
 BATCH = "batch"
 
 
-def bind_inputs(forward, example_inputs) -> dict:
-    """The example inputs by the name of the parameter of `forward` they bind.
+def bind_inputs(forward, example_inputs, labelled: bool = False) -> dict:
+    """The example inputs by the name of the parameter of `forward` they bind;
+    the last of a tuple are the labels when the export adds the loss.
 
     Tensors are copied: one object given twice would be one input of the graph,
     and the model would read its labels as its tokens.
@@ -28,6 +32,8 @@ def bind_inputs(forward, example_inputs) -> dict:
         args, kwargs = (), dict(example_inputs)
     else:
         args, kwargs = tuple(example_inputs), {}
+    if labelled and args:
+        *args, kwargs["labels"] = args
     try:
         bound = inspect.signature(forward).bind(*args, **kwargs).arguments
     except TypeError as error:
@@ -95,20 +101,36 @@ def with_loss(model: torch.nn.Module, loss) -> torch.nn.Module:
         return loss(outputs, labels), outputs
 
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    forward.__signature__ = inspect.Signature([this, *_keyword_only(parameters)])
+    forward.__signature__ = inspect.Signature([this, *parameters])
     result = copy.copy(model)
     result.__class__ = type(original.__name__, (original,), {"forward": forward})
     result.__class__.__module__ = original.__module__
     return result
 
 
-def _keyword_only(parameters):
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    for parameter in parameters:
-        if parameter.kind in variadic:
-            yield parameter
-        else:
-            yield parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+@contextlib.contextmanager
+def _with_storage(model: torch.nn.Module):
+    """Gives parameters on 'meta' a place on the CPU while the model is traced.
+
+    The memory is reserved and never touched. Traced as they are, they would
+    not go together with inputs and buffers that are real.
+    """
+    originals, replaced = [], {}
+    for module in model.modules():
+        for name, old in module._parameters.items():
+            if old is None or old.device.type != "meta":
+                continue
+            if id(old) not in replaced:
+                replaced[id(old)] = torch.nn.Parameter(
+                    torch.empty_like(old, device="cpu"), requires_grad=old.requires_grad
+                )
+            module._parameters[name] = replaced[id(old)]
+            originals.append((module, name, old))
+    try:
+        yield
+    finally:
+        for module, name, old in originals:
+            module._parameters[name] = old
 
 
 def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgram:
@@ -119,9 +141,18 @@ def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgr
     modes = {module: module.training for module in model.modules()}
     model.train(training)
     try:
-        program = torch.export.export(
-            model, (), inputs, dynamic_shapes=_by_parameter(model, shapes), strict=False
-        )
+        with _with_storage(model):
+            program = torch.export.export(
+                model,
+                (),
+                inputs,
+                dynamic_shapes=_by_parameter(model, shapes),
+                strict=False,
+            )
+    except (UserError, ConstraintViolationError) as error:
+        raise ExportError(
+            f"the model expects a batch of any size, got one that fixes it: {error}"
+        ) from error
     finally:
         for module, mode in modes.items():
             module.training = mode

@@ -13,7 +13,6 @@ asks, instead of guessing.
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from dataclasses import dataclass, replace
 
@@ -26,11 +25,8 @@ from .errors import ExportError
 
 @dataclass(frozen=True)
 class Initialiser:
-    """`scale * X + shift` with X standard normal, uniform in [0, 1), or 1.
-
-    `erfinv` is the state between the steps of `trunc_normal_`, which draws
-    uniformly, applies the inverse error function, scales, shifts and clamps.
-    """
+    """`scale * X + shift` with X standard normal, uniform in [0, 1), or 1; a
+    truncated normal also has its ends."""
 
     kind: str
     scale: float
@@ -98,18 +94,6 @@ _SOURCES = {
 }
 
 
-def _erfinv(old: Initialiser) -> Initialiser | None:
-    # erfinv(U(2l - 1, 2u - 1)) * sqrt(2) is a standard normal between the
-    # l-th and u-th quantile: what trunc_normal_ computes.
-    return Initialiser("erfinv", math.sqrt(0.5), 0.0) if old.kind == "uniform" else None
-
-
-def _clamp(old: Initialiser, low: float, high: float) -> Initialiser | None:
-    if old.kind != "erfinv":
-        return None
-    return Initialiser("truncated", old.scale, old.shift, float(low), float(high))
-
-
 # What an operation does to a known tensor, from its scalar arguments.
 _MAPS = {
     "mul": lambda old, factor: old.affine(factor, 0.0),
@@ -117,8 +101,6 @@ _MAPS = {
     "add": lambda old, term, alpha=1: old.affine(1.0, term * alpha),
     "sub": lambda old, term, alpha=1: old.affine(1.0, -term * alpha),
     "neg": lambda old: old.affine(-1.0, 0.0),
-    "erfinv": _erfinv,
-    "clamp": _clamp,
     "clone": lambda old: old,
     "_to_copy": lambda old: old,
     "detach": lambda old: old,
@@ -218,13 +200,31 @@ def _written_record(func, args, kwargs, old) -> Initialiser | None:
         return None
 
 
+def _recording_truncation(draw):
+    """torch.nn.init's drawing of a truncated normal: it rejects and draws
+    again, which nothing below it tells; and without storage it does nothing."""
+
+    def recorded(tensor, mean, std, a, b, generator=None):
+        result = draw(tensor, mean, std, a, b, generator)
+        value = Initialiser("truncated", float(std), float(mean), float(a), float(b))
+        _records.set(tensor, value if _is_whole(tensor) else None)
+        return result
+
+    return recorded
+
+
 @contextlib.contextmanager
 def record_initialisation():
     """Build the model inside this context: its export then knows how each
     parameter is initialised."""
-    with _Recorder():
-        yield
-    _records.drop_dead()
+    draw = torch.nn.init._no_grad_trunc_normal_
+    torch.nn.init._no_grad_trunc_normal_ = _recording_truncation(draw)
+    try:
+        with _Recorder():
+            yield
+    finally:
+        torch.nn.init._no_grad_trunc_normal_ = draw
+        _records.drop_dead()
 
 
 @contextlib.contextmanager
