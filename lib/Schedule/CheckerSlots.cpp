@@ -41,10 +41,23 @@ public:
     return order[startOf(meetings.number(action))];
   }
 
-  /// Whether `first` is complete before `second` starts, always.
+  /// Whether `first` is complete before `second` starts, always. Both are of
+  /// one rank, and nearly always its own waits say so: those are tried first.
   bool ordered(ActionRef first, ActionRef second) {
+    return reaches(first, second, /*ownRankOnly=*/true) ||
+           reaches(first, second, /*ownRankOnly=*/false);
+  }
+
+private:
+  static int startOf(int action) { return 2 * action; }
+  static int completionOf(int action) { return 2 * action + 1; }
+
+  bool reaches(ActionRef first, ActionRef second, bool ownRankOnly) {
     int goal = completionOf(meetings.number(first));
+    int lowest = ownRankOnly ? startOf(meetings.number({first.rank, 0})) : 0;
     std::vector<int> pending = {startOf(meetings.number(second))};
+    int highest = ownRankOnly ? lowest + 2 * meetings.sizeOf(first.rank)
+                              : static_cast<int>(predecessors.size());
     ++epoch;
     while (!pending.empty()) {
       int event = pending.back();
@@ -52,7 +65,8 @@ public:
       for (int before : predecessors[event]) {
         if (before == goal)
           return true;
-        if (order[before] <= order[goal] || stamp[before] == epoch)
+        if (order[before] <= order[goal] || stamp[before] == epoch ||
+            before < lowest || before >= highest)
           continue;
         stamp[before] = epoch;
         pending.push_back(before);
@@ -60,10 +74,6 @@ public:
     }
     return false;
   }
-
-private:
-  static int startOf(int action) { return 2 * action; }
-  static int completionOf(int action) { return 2 * action + 1; }
 
   void sort() {
     std::vector<int> pending(predecessors.size());

@@ -15,8 +15,9 @@
 
 #include "smp/Schedule/Checker.h"
 
+#include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace smp::schedule {
 
@@ -62,15 +63,13 @@ public:
 
   int size() const { return count; }
   int number(ActionRef ref) const { return base[ref.rank] + ref.action; }
-  ActionRef ref(int number) const {
-    int rank = static_cast<int>(base.size()) - 1;
-    while (base[rank] > number)
-      --rank;
-    return {rank, number - base[rank]};
+  int sizeOf(int rank) const {
+    return static_cast<int>(lists[rank].actions.size());
   }
-  const Action &action(int number) const {
-    ActionRef at = ref(number);
-    return lists[at.rank].actions[at.action];
+  ActionRef ref(int number) const {
+    auto next = std::upper_bound(base.begin(), base.end(), number);
+    int rank = static_cast<int>(next - base.begin()) - 1;
+    return {rank, number - base[rank]};
   }
   /// The other side of a transfer, or the same rank program elsewhere.
   const std::vector<int> &partners(int number) const { return met[number]; }

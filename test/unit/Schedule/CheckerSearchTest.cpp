@@ -266,6 +266,31 @@ TEST(CheckerSearch, BuiltInSchedules) {
   EXPECT_EQ(tally.sound, 48);
 }
 
+// Each deleted wait is reported, or the search shows that nothing needs it: the
+// other ranks happen to say the same. Few are of that kind.
+TEST(CheckerSearch, DeletedWaits) {
+  Tally tally;
+  for (const std::vector<int> &map :
+       {std::vector<int>{0, 1}, std::vector<int>{0, 1, 0}})
+    for (ScheduleKind kind : allKinds) {
+      ChunkGraph graph = makeChain(map);
+      auto ranks = lowered(graph, kind, map.size() > 2 ? 2 : 3, 1,
+                           {.overlap = map.size() <= 2});
+      for (RankSchedules &rank : ranks)
+        for (Action &action : rank.train)
+          for (size_t i = 0; i < action.waits.size(); ++i) {
+            std::vector<int> waits = action.waits;
+            action.waits.erase(action.waits.begin() + int(i));
+            compare(graph, trainLists(ranks), tally);
+            action.waits = waits;
+          }
+    }
+  EXPECT_GT(tally.raced, 200);
+  EXPECT_LT(tally.sound, 20);
+  EXPECT_EQ(tally.blocked, 0);
+  EXPECT_EQ(tally.skipped, 0);
+}
+
 /// Swaps two neighbouring actions of a list, waits included.
 void swapActions(std::vector<Action> &list, int at) {
   std::swap(list[at], list[at + 1]);
