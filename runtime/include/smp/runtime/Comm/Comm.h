@@ -100,8 +100,9 @@ public:
   Request barrier(const Group &group);
 
   // Point to point, with global ranks. One FIFO per (peer, channel) and
-  // direction; channels are in [0, 2^20). A send is complete when the peer has
-  // begun to take it (rendezvous). The two sizes must agree.
+  // direction; channels are in [0, 2^20 - 1), the last one carries objects. A
+  // send is complete when the peer has begun to take it (rendezvous). The two
+  // sizes must agree.
   Request send(int peer, int channel, const void *data, int64_t bytes);
   Request receive(int peer, int channel, void *data, int64_t bytes);
 
@@ -119,7 +120,7 @@ public:
   /// The text of member `root`, waiting.
   Result<std::string> broadcastObject(const Group &group, std::string object,
                                       int root);
-  /// Object messages between two ranks, waiting; their own channels.
+  /// Object messages between two ranks, waiting; on a channel of their own.
   Status sendObject(int peer, const std::string &object);
   Result<std::string> receiveObject(int peer);
 

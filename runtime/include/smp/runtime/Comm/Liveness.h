@@ -59,6 +59,11 @@ struct LivenessOptions {
 /// handler and starts the watch. Exit code of survivors: 3.
 Status startLiveness(Comm &comm, const LivenessOptions &options = {});
 
+/// From now on SIGINT and SIGUSR1 ask for an end after the current step; a
+/// second SIGINT ends the process.
+void installStopHandler();
+bool stopRequested();
+
 /// Ends the watch: from now on a rank that leaves is not a death.
 void stopLiveness();
 

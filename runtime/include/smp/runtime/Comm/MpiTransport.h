@@ -22,13 +22,17 @@ Result<std::unique_ptr<Comm>> createMpiComm();
 /// Ends MPI in order; all ranks call it after their communicators are gone.
 void finalizeMpi();
 
+/// Leaves after a failure (`Comm::abort`), without waiting for anyone.
+[[noreturn]] void failMpi(int exitCode);
+
 /// How smp-run starts its own ranks: the mpirun command line, the arguments of
 /// the program last. Ranks may exceed the cores.
 std::vector<std::string> mpirunCommand(int ranks,
                                        const std::vector<std::string> &program);
 
-/// Runs mpirun as a child, passes SIGINT and SIGTERM on, and returns its exit
-/// code (128 + signal if it died).
+/// Runs mpirun as a child and returns its exit code (128 + signal if it died).
+/// SIGINT reaches the ranks as SIGUSR1 (`stopRequested`), SIGTERM as itself;
+/// when this process dies, so do mpirun and the ranks.
 Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program);
 
 } // namespace smp::runtime
