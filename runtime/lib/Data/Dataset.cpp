@@ -1,0 +1,57 @@
+//===- Dataset.cpp - Samples of a training or evaluation file -------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/runtime/Data/Dataset.h"
+#include <cstring>
+
+using namespace smp;
+using namespace smp::runtime;
+
+Result<InputRole> runtime::parseInputRole(std::string_view name) {
+  if (name == "input")
+    return InputRole::Input;
+  if (name == "label")
+    return InputRole::Label;
+  if (name == "row_weight")
+    return InputRole::RowWeight;
+  return Error{"expects input role 'input', 'label' or 'row_weight', got '" +
+               std::string(name) + "'"};
+}
+
+Result<TokenConvention> runtime::parseTokenConvention(std::string_view name) {
+  if (name == "hf")
+    return TokenConvention::Hf;
+  if (name == "next-token")
+    return TokenConvention::NextToken;
+  return Error{"expects token convention 'hf' or 'next-token', got '" +
+               std::string(name) + "'"};
+}
+
+Status Dataset::read(const InputSpec &input, std::span<const Sample> samples,
+                     void *rows) const {
+  SMP_ASSIGN_OR_RETURN(int64_t elements,
+                       elementCount(input.rowShape, input.type));
+  int64_t rowBytes = elements * byteWidth(input.type);
+  auto *row = static_cast<std::byte *>(rows);
+  for (const Sample &sample : samples) {
+    if (input.role == InputRole::RowWeight) {
+      float weight = sample.index < 0 ? 0.0f : 1.0f;
+      for (int64_t i = 0; i < elements; ++i)
+        convertElements(DataType::F32, &weight, input.type,
+                        row + i * byteWidth(input.type), 1);
+    } else if (sample.index < 0) {
+      std::memset(row, 0, rowBytes);
+    } else if (sample.index >= size()) {
+      return Error{"expects a sample below " + std::to_string(size()) +
+                   ", got " + std::to_string(sample.index)};
+    } else {
+      SMP_RETURN_IF_ERROR(readRow(input, sample, row));
+    }
+    row += rowBytes;
+  }
+  return {};
+}

@@ -1,0 +1,126 @@
+//===- Trace.cpp - Timelines and metrics ----------------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/runtime/Trace/Trace.h"
+#include "smp/Support/Json.h"
+#include "smp/Support/MappedFile.h"
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+using namespace smp;
+using namespace smp::runtime;
+using nlohmann::json;
+
+double runtime::traceNow() {
+  using std::chrono::duration;
+  // Steady within the process, but from the wall clock's zero, so that the
+  // ranks' timelines lie over each other.
+  static const double offset =
+      duration<double, std::micro>(
+          std::chrono::system_clock::now().time_since_epoch())
+          .count() -
+      duration<double, std::micro>(
+          std::chrono::steady_clock::now().time_since_epoch())
+          .count();
+  return offset + duration<double, std::micro>(
+                      std::chrono::steady_clock::now().time_since_epoch())
+                      .count();
+}
+
+void Trace::add(TraceEvent event) {
+  std::lock_guard lock(mutex);
+  events.push_back(std::move(event));
+}
+
+static json metadata(int rank, int track, const char *what,
+                     const std::string &name) {
+  return {{"ph", "M"},
+          {"pid", rank},
+          {"tid", track},
+          {"name", what},
+          {"args", {{"name", name}}}};
+}
+
+static json toJson(const TraceEvent &event, int rank, int track) {
+  json arguments = json::object();
+  for (auto [name, value] :
+       {std::pair("command", event.command), std::pair("action", event.action),
+        std::pair("step", event.step),
+        std::pair("microbatch", event.microbatch)})
+    if (value >= 0)
+      arguments[name] = value;
+  if (!event.location.empty())
+    arguments["location"] = event.location;
+  return {{"ph", "X"},          {"pid", rank},
+          {"tid", track},       {"name", event.name},
+          {"ts", event.begin},  {"dur", event.end - event.begin},
+          {"cat", event.track}, {"args", std::move(arguments)}};
+}
+
+std::string Trace::fragment() const {
+  std::lock_guard lock(mutex);
+  std::string text;
+  auto append = [&](const json &entry) {
+    text += (text.empty() ? "" : ",\n") +
+            entry.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
+  append(metadata(rank, 0, "process_name",
+                  label.empty() ? "rank " + std::to_string(rank) : label));
+  std::map<std::string, int> tracks;
+  for (const TraceEvent &event : events)
+    tracks.emplace(event.track, 0);
+  int number = 0;
+  for (auto &[name, track] : tracks) {
+    track = ++number;
+    append(metadata(rank, track, "thread_name", name));
+  }
+  for (const TraceEvent &event : events)
+    append(toJson(event, rank, tracks[event.track]));
+  return text;
+}
+
+Status runtime::writeTrace(Comm &comm, const Trace &trace,
+                           const std::string &path) {
+  SMP_ASSIGN_OR_RETURN(std::vector<std::string> fragments,
+                       comm.allGatherObjects(comm.world(), trace.fragment()));
+  std::string outcome;
+  if (comm.rank() == 0) {
+    std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+    for (size_t i = 0; i < fragments.size(); ++i)
+      text += (i ? ",\n" : "") + fragments[i];
+    Status written = writeFileAtomically(path, text + "\n]}\n");
+    outcome = written ? "" : written.error().message;
+  }
+  SMP_ASSIGN_OR_RETURN(outcome, comm.broadcastObject(comm.world(), outcome, 0));
+  if (!outcome.empty())
+    return Error{outcome};
+  return {};
+}
+
+Result<MetricsWriter> MetricsWriter::open(const std::string &path,
+                                          bool append) {
+  std::FILE *file = std::fopen(path.c_str(), append ? "ae" : "we");
+  if (!file)
+    return Error{"cannot open '" + path + "': " + std::strerror(errno)};
+  return MetricsWriter(file);
+}
+
+MetricsWriter::~MetricsWriter() {
+  if (file)
+    std::fclose(file);
+}
+
+Status MetricsWriter::write(const json &object) {
+  std::string line =
+      object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  if (std::fwrite(line.data(), 1, line.size(), file) != line.size() ||
+      std::fflush(file) != 0)
+    return Error{std::string("cannot write metrics: ") + std::strerror(errno)};
+  return {};
+}
