@@ -1,0 +1,29 @@
+//===- Differentiate.h - Gradients of functions and of models ---*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_AUTODIFF_DIFFERENTIATE_H
+#define SMP_AUTODIFF_DIFFERENTIATE_H
+
+#include "smp/IR/SmpDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace smp {
+
+/// Builds the backward programs of the chunks and the programs of the ranks of
+/// a staged module (see the pass `smp-differentiate`).
+mlir::LogicalResult differentiateChunks(mlir::ModuleOp module);
+
+/// Appends the gradients of the loss to the results of a function of a whole
+/// model, which reads its parameters by `get_parameter` (see the pass
+/// `smp-value-and-gradient`).
+mlir::LogicalResult buildValueAndGradient(mlir::func::FuncOp function);
+
+} // namespace smp
+
+#endif // SMP_AUTODIFF_DIFFERENTIATE_H

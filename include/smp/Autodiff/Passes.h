@@ -1,0 +1,26 @@
+//===- Passes.h - Passes that differentiate ---------------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_AUTODIFF_PASSES_H
+#define SMP_AUTODIFF_PASSES_H
+
+#include "smp/IR/SmpDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace smp {
+
+#define GEN_PASS_DECL
+#include "smp/Autodiff/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "smp/Autodiff/Passes.h.inc"
+
+} // namespace smp
+
+#endif // SMP_AUTODIFF_PASSES_H
