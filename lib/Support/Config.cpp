@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Support/Config.h"
+
 #include "ConfigDetail.h"
+#include "smp/Support/NearestName.h"
 #include <algorithm>
 
 using namespace smp;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConfigDetail.h"
+
+#include "smp/Support/NearestName.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -144,32 +146,4 @@ Field detail::boolField(std::string_view name, bool &target) {
             target = *truth;
             return Status();
           }};
-}
-
-std::optional<std::string>
-smp::nearestName(std::string_view text,
-                 std::span<const std::string_view> candidates) {
-  std::optional<std::string> best;
-  size_t limit = std::max<size_t>(2, text.size() / 3) + 1;
-  for (std::string_view candidate : candidates) {
-    // Levenshtein distance, one row at a time.
-    std::vector<size_t> row(candidate.size() + 1);
-    for (size_t j = 0; j < row.size(); ++j)
-      row[j] = j;
-    for (size_t i = 0; i < text.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (size_t j = 0; j < candidate.size(); ++j) {
-        size_t above = row[j + 1];
-        row[j + 1] = std::min(
-            {above + 1, row[j] + 1, diagonal + (text[i] != candidate[j])});
-        diagonal = above;
-      }
-    }
-    if (row.back() < limit) {
-      limit = row.back();
-      best = std::string(candidate);
-    }
-  }
-  return best;
 }

@@ -177,12 +177,6 @@ std::span<const ConfigKey> configKeys();
 /// tool can tell these flags from its own.
 bool isConfigFlag(std::string_view argument);
 
-/// The entry of `candidates` that is nearest to `text` by edit distance, if it
-/// is near enough to be meant.
-std::optional<std::string>
-nearestName(std::string_view text,
-            std::span<const std::string_view> candidates);
-
 } // namespace smp
 
 #endif // SMP_SUPPORT_CONFIG_H
