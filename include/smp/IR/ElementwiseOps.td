@@ -46,7 +46,7 @@ def Smp_GeluOp : Smp_DifferentiableOp<"gelu", (ins Smp_FloatTensor:$operand,
     [SameOperandsAndResultType, Elementwise]> {
   let summary = "Gaussian error linear unit";
   let results = (outs Smp_FloatTensor:$result);
-  let assemblyFormat = "$operand ($approximate^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$operand (`form` $approximate^)? attr-dict `:` type($result)";
 }
 
 def Smp_GeluGradOp : Smp_ModelOp<"gelu_grad", (ins Smp_FloatTensor:$operand, Smp_FloatTensor:$cotangent,
@@ -54,7 +54,7 @@ def Smp_GeluGradOp : Smp_ModelOp<"gelu_grad", (ins Smp_FloatTensor:$operand, Smp
     [SameOperandsAndResultType, Elementwise]> {
   let summary = "gradient of gelu";
   let results = (outs Smp_FloatTensor:$result);
-  let assemblyFormat = "$operand `,` $cotangent ($approximate^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$operand `,` $cotangent (`form` $approximate^)? attr-dict `:` type($result)";
 }
 
 def Smp_SiluGradOp : Smp_ModelOp<"silu_grad", (ins Smp_FloatTensor:$operand, Smp_FloatTensor:$cotangent),

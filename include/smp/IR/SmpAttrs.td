@@ -28,17 +28,23 @@ def Smp_ComparePredicate : Smp_Enum<"ComparePredicate", "comparison", [
   I32EnumAttrCase<"EQ", 0, "eq">, I32EnumAttrCase<"NE", 1, "ne">,
   I32EnumAttrCase<"LT", 2, "lt">, I32EnumAttrCase<"LE", 3, "le">,
   I32EnumAttrCase<"GT", 4, "gt">, I32EnumAttrCase<"GE", 5, "ge">]>;
-def Smp_ComparePredicateAttr : EnumAttr<Smp_Dialect, Smp_ComparePredicate, "compare">;
+def Smp_ComparePredicateAttr : EnumAttr<Smp_Dialect, Smp_ComparePredicate, "compare"> {
+  let assemblyFormat = "$value";
+}
 
 def Smp_GeluApproximation : Smp_Enum<"GeluApproximation", "form of gelu", [
   I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
-def Smp_GeluApproximationAttr : EnumAttr<Smp_Dialect, Smp_GeluApproximation, "gelu">;
+def Smp_GeluApproximationAttr : EnumAttr<Smp_Dialect, Smp_GeluApproximation, "gelu"> {
+  let assemblyFormat = "$value";
+}
 
 def Smp_StepValue : Smp_Enum<"StepValue", "number the runtime sets each step", [
   I32EnumAttrCase<"LearningRate", 0, "learning_rate">,
   I32EnumAttrCase<"BiasCorrection1", 1, "bias_correction1">,
   I32EnumAttrCase<"BiasCorrection2", 2, "bias_correction2">]>;
-def Smp_StepValueAttr : EnumAttr<Smp_Dialect, Smp_StepValue, "step_value">;
+def Smp_StepValueAttr : EnumAttr<Smp_Dialect, Smp_StepValue, "step_value"> {
+  let assemblyFormat = "$value";
+}
 
 //===----------------------------------------------------------------------===//
 // Masks
