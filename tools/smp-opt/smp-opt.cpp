@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "smp/Autodiff/Passes.h"
+#include "smp/Cost/Passes.h"
 #include "smp/IR/SmpDialect.h"
+#include "smp/Sharding/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +20,9 @@ int main(int argc, char **argv) {
   registry.insert<smp::SmpDialect, mlir::arith::ArithDialect,
                   mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
+  smp::registerSmpAutodiffPasses();
+  smp::registerSmpCostPasses();
+  smp::registerSmpShardingPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "smp: optimizer driver\n", registry));
 }

@@ -1,0 +1,25 @@
+//===- Passes.h - Passes on costs ------------------------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_COST_PASSES_H
+#define SMP_COST_PASSES_H
+
+#include "smp/IR/SmpDialect.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace smp {
+
+#define GEN_PASS_DECL
+#include "smp/Cost/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "smp/Cost/Passes.h.inc"
+
+} // namespace smp
+
+#endif // SMP_COST_PASSES_H

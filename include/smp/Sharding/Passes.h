@@ -1,0 +1,25 @@
+//===- Passes.h - Passes on layouts ----------------------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_SHARDING_PASSES_H
+#define SMP_SHARDING_PASSES_H
+
+#include "smp/IR/SmpDialect.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace smp {
+
+#define GEN_PASS_DECL
+#include "smp/Sharding/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "smp/Sharding/Passes.h.inc"
+
+} // namespace smp
+
+#endif // SMP_SHARDING_PASSES_H
