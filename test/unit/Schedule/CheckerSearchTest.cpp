@@ -144,6 +144,42 @@ std::optional<bool> searchDeadlock(const Model &model) {
   return finished ? std::optional(stuck) : std::nullopt;
 }
 
+bool conflict(const Model::Node &a, const Model::Node &b) {
+  if (a.rank != b.rank)
+    return false;
+  if (a.action->kind == ActionKind::Launch &&
+      b.action->kind == ActionKind::Launch)
+    return true;
+  for (auto [arena, slot, write] : a.slots)
+    for (auto [otherArena, otherSlot, otherWrite] : b.slots)
+      if (arena == otherArena && slot == otherSlot && (write || otherWrite))
+        return true;
+  return false;
+}
+
+/// Whether some read sees another microbatch's value. As nothing races, a slot
+/// holds what was written by the finished write that no other one follows.
+bool readsWrongValue(const Model &model,
+                     const std::vector<std::vector<bool>> &follows) {
+  int count = int(model.nodes.size());
+  for (int reader = 0; reader < count; ++reader)
+    for (auto [arena, slot, write] : model.nodes[reader].slots) {
+      if (write)
+        continue;
+      int last = -1;
+      for (int n = 0; n < count; ++n)
+        for (auto [otherArena, otherSlot, otherWrite] : model.nodes[n].slots)
+          if (otherWrite && model.nodes[n].rank == model.nodes[reader].rank &&
+              otherArena == arena && otherSlot == slot && follows[reader][n] &&
+              (last < 0 || follows[n][last]))
+            last = n;
+      if (last < 0 || model.nodes[last].action->microbatch !=
+                          model.nodes[reader].action->microbatch)
+        return true;
+    }
+  return false;
+}
+
 /// Whether some execution, ordered by waits and rendezvous alone, touches a
 /// slot while somebody else uses it, or reads another microbatch's value.
 std::optional<bool> searchRaces(const Model &model) {
@@ -164,20 +200,7 @@ std::optional<bool> searchRaces(const Model &model) {
     }
     return next;
   };
-  auto conflict = [&](const Model::Node &a, const Model::Node &b) {
-    if (a.rank != b.rank)
-      return false;
-    if (a.action->kind == ActionKind::Launch &&
-        b.action->kind == ActionKind::Launch)
-      return true;
-    for (auto [arena, slot, write] : a.slots)
-      for (auto [otherArena, otherSlot, otherWrite] : b.slots)
-        if (arena == otherArena && slot == otherSlot && (write || otherWrite))
-          return true;
-    return false;
-  };
-  // What a slot holds follows from the set of finished writes, as long as no
-  // two of them race: the finished write that no other finished one follows.
+  // Whether one may run when the other is finished, by reader and writer.
   std::vector<std::vector<bool>> follows(count, std::vector<bool>(count));
   bool raced = false;
   auto visit = [&](const State &state, auto &) {
@@ -196,24 +219,7 @@ std::optional<bool> searchRaces(const Model &model) {
   };
   if (!explore(State(count, 0), moves, visit))
     return std::nullopt;
-  if (raced)
-    return true;
-  for (int reader = 0; reader < count; ++reader)
-    for (auto [arena, slot, write] : model.nodes[reader].slots) {
-      if (write)
-        continue;
-      int last = -1;
-      for (int n = 0; n < count; ++n)
-        for (auto [otherArena, otherSlot, otherWrite] : model.nodes[n].slots)
-          if (otherWrite && model.nodes[n].rank == model.nodes[reader].rank &&
-              otherArena == arena && otherSlot == slot && follows[reader][n] &&
-              (last < 0 || follows[n][last]))
-            last = n;
-      if (last < 0 || model.nodes[last].action->microbatch !=
-                          model.nodes[reader].action->microbatch)
-        return true;
-    }
-  return false;
+  return raced || readsWrongValue(model, follows);
 }
 
 struct Tally {
