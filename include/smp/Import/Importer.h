@@ -1,0 +1,30 @@
+//===- Importer.h - From an archive to the smp dialect ----------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The importer maps operator to op, by the table of lib/Import/ImportTable.h,
+// and nothing else: composites that PyTorch took to pieces are put together by
+// the pass `smp-recover-composites`, masks are understood by `smp-specialize`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_IMPORT_IMPORTER_H
+#define SMP_IMPORT_IMPORTER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "smp/Import/Pt2Archive.h"
+
+namespace smp {
+
+/// The module with `@train` and, if the archive has it, `@eval`; parameters
+/// and states as symbols. Null after diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> importArchive(mlir::MLIRContext *context,
+                                                const pt2::Pt2Archive &archive);
+
+} // namespace smp
+
+#endif // SMP_IMPORT_IMPORTER_H

@@ -1,0 +1,68 @@
+//===- ImportTable.h - Which ATen operator becomes which op -----*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one place that dispatches on operator names. Each family of operators
+// has a file that defines its rules and lists them; `findRule` looks them up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_LIB_IMPORT_IMPORTTABLE_H
+#define SMP_LIB_IMPORT_IMPORTTABLE_H
+
+#include "NodeImporter.h"
+
+namespace smp {
+
+struct ImportRule {
+  /// "aten.add.Tensor".
+  llvm::StringLiteral target;
+  llvm::LogicalResult (*import)(NodeImporter &);
+  /// Names of the tensors and lists of tensors that must be there, separated
+  /// by spaces.
+  llvm::StringLiteral needs;
+};
+
+llvm::ArrayRef<ImportRule> arithmeticRules();
+llvm::ArrayRef<ImportRule> logicRules();
+llvm::ArrayRef<ImportRule> constantRules();
+llvm::ArrayRef<ImportRule> shapeRules();
+llvm::ArrayRef<ImportRule> cutRules();
+llvm::ArrayRef<ImportRule> productRules();
+llvm::ArrayRef<ImportRule> reductionRules();
+llvm::ArrayRef<ImportRule> indexRules();
+llvm::ArrayRef<ImportRule> networkRules();
+llvm::ArrayRef<ImportRule> lossRules();
+
+/// Null for an operator that smp has not.
+const ImportRule *findRule(llvm::StringRef target);
+
+/// Whether the operator computes no tensor that the graph needs: checks of
+/// shapes, and sizes, which are expressions already.
+bool isIgnored(const pt2::Node &node);
+
+//===----------------------------------------------------------------------===//
+// What several families share
+//===----------------------------------------------------------------------===//
+
+/// The result type of arithmetic on these arguments, as PyTorch promotes them.
+mlir::Type promotedType(NodeImporter &n, llvm::ArrayRef<llvm::StringRef> names);
+
+/// A tensor or number as a tensor of the given type and shape.
+Tensor operandAs(NodeImporter &n, llvm::StringRef name, mlir::Type element,
+                 const Shape &shape);
+
+/// Conversion as PyTorch does it: to bool is a comparison with zero.
+Tensor convert(NodeImporter &n, Tensor operand, mlir::Type element);
+
+/// Gives the mean over all elements as a term of the loss.
+Tensor meanLoss(NodeImporter &n, Tensor operand);
+/// Divides a sum by a count, as the next term of the loss.
+Tensor meanLoss(NodeImporter &n, Tensor sum, mlir::Value count);
+
+} // namespace smp
+
+#endif // SMP_LIB_IMPORT_IMPORTTABLE_H
