@@ -17,7 +17,9 @@
 #include "smp/Partition/Assignment.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -29,9 +31,9 @@ int LinearPlan::stageOf(int unit) const {
 }
 
 static std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.4g", value);
-  return text;
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
 }
 
 /// How many modules are on both sides of the place after `unit`.
@@ -336,7 +338,7 @@ Result<LinearPlan> evaluatePlan(const LinearProblem &problem,
   bool ascending = static_cast<int>(begin.size()) == problem.stages &&
                    begin[0] == 0 && begin.back() < costs.count() &&
                    std::adjacent_find(begin.begin(), begin.end(),
-                                      std::greater_equal<int>()) == begin.end();
+                                      std::greater_equal<>()) == begin.end();
   if (!ascending)
     return Error{"expects the first units of " +
                  std::to_string(problem.stages) +

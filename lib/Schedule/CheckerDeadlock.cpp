@@ -21,13 +21,13 @@ public:
       : meetings(lists), pending(meetings.size()), started(meetings.size()),
         complete(meetings.size()), before(meetings.size()),
         after(meetings.size()) {
-    for (size_t rank = 0; rank < lists.size(); ++rank) {
+    for (int rank = 0; rank < static_cast<int>(lists.size()); ++rank) {
       std::map<std::pair<ActionKind, int>, int> tail;
-      for (size_t i = 0; i < lists[rank].actions.size(); ++i) {
+      for (int i = 0; i < meetings.sizeOf(rank); ++i) {
         const Action &action = lists[rank].actions[i];
-        int self = meetings.number({int(rank), int(i)});
+        int self = meetings.number({rank, i});
         for (int wait : action.waits)
-          addOrder(meetings.number({int(rank), wait}), self);
+          addOrder(meetings.number({rank, wait}), self);
         auto [last, first] = tail.try_emplace({action.kind, action.peer}, self);
         if (!first)
           addOrder(last->second, self);
@@ -133,8 +133,8 @@ Error describe(const ChunkGraph &graph, const std::vector<RankList> &lists,
   if (other == cycle.end())
     other = cycle.end() - 1;
   std::string note;
-  for (size_t i = 0; i < cycle.size(); ++i)
-    note += name(cycle[i]) + " waits for ";
+  for (ActionRef ref : cycle)
+    note += name(ref) + " waits for ";
   note += name(cycle.front());
   return {"expects a schedule that cannot block, got one in which " +
               name(cycle.front()) + " and " + name(*other) +

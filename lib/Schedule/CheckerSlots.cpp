@@ -18,15 +18,15 @@ namespace {
 class HappensBefore {
 public:
   explicit HappensBefore(const std::vector<RankList> &lists)
-      : meetings(lists), predecessors(2 * meetings.size()),
-        order(2 * meetings.size()), stamp(2 * meetings.size()) {
-    for (size_t rank = 0; rank < lists.size(); ++rank)
-      for (size_t i = 0; i < lists[rank].actions.size(); ++i) {
+      : meetings(lists), predecessors(eventCount()), order(eventCount()),
+        stamp(eventCount()) {
+    for (int rank = 0; rank < static_cast<int>(lists.size()); ++rank)
+      for (int i = 0; i < meetings.sizeOf(rank); ++i) {
         const Action &action = lists[rank].actions[i];
-        int self = meetings.number({int(rank), int(i)});
+        int self = meetings.number({rank, i});
         for (int wait : action.waits)
           predecessors[startOf(self)].push_back(
-              completionOf(meetings.number({int(rank), wait})));
+              completionOf(meetings.number({rank, wait})));
         predecessors[completionOf(self)].push_back(startOf(self));
         // Rank programs need not synchronise: they are not counted on.
         if (action.kind != ActionKind::Launch)
@@ -49,6 +49,7 @@ public:
   }
 
 private:
+  size_t eventCount() const { return 2 * static_cast<size_t>(meetings.size()); }
   static int startOf(int action) { return 2 * action; }
   static int completionOf(int action) { return 2 * action + 1; }
 

@@ -16,6 +16,7 @@
 #include "smp/Schedule/Order.h"
 
 #include <algorithm>
+#include <array>
 
 namespace smp::schedule {
 
@@ -58,7 +59,7 @@ private:
       before[static_cast<int>(later)][c].push_back({earlier, c});
   }
 
-  std::vector<std::vector<Dependence>> before[programs];
+  std::array<std::vector<std::vector<Dependence>>, programs> before;
 };
 
 /// When each step was done.
@@ -68,7 +69,7 @@ public:
 
   FinishTimes(int chunks, int64_t microbatches)
       : chunks(chunks), microbatches(microbatches),
-        end((static_cast<int>(Program::Update) + 1) * chunks * microbatches,
+        end((static_cast<int64_t>(Program::Update) + 1) * chunks * microbatches,
             never) {}
   FinishTimes(const ChunkGraph &graph, const Order &order)
       : FinishTimes(static_cast<int>(graph.chunks.size()),

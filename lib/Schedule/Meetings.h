@@ -35,7 +35,8 @@ public:
       std::map<Program, size_t> occurrence;
       for (size_t i = 0; i < lists[rank].actions.size(); ++i) {
         const Action &action = lists[rank].actions[i];
-        int number = base[rank] + static_cast<int>(i), self = int(rank);
+        int self = static_cast<int>(rank);
+        int number = base[rank] + static_cast<int>(i);
         if (action.kind == ActionKind::Send)
           sends[{self, action.peer}].push_back(number);
         else if (action.kind == ActionKind::Recv)
