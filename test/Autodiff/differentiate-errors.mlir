@@ -1,0 +1,103 @@
+// RUN: smp-opt %s --smp-differentiate --split-input-file --verify-diagnostics
+
+// expected-error @+2 {{expects chunks in the module, got none}}
+// expected-note @+1 {{run the phases partition and stage first}}
+module @no_chunks {
+}
+
+// -----
+
+// expected-error @+1 {{expects a chunk with a loss, got none}}
+module @no_loss {
+  func.func @f() { return }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @no_forward {
+  // expected-error @+1 {{expects the name of a forward function, got @absent}}
+  smp.chunk @chunk0 0 on 0 forward @absent
+}
+
+// -----
+
+// expected-error @+1 {{expects a chunk that counts the loss term 'loss', got none}}
+module @no_count {
+  func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    %n = smp.fill 1.0 : tensor<i64>
+    %0 = smp.mean_loss "loss" %s by %n : tensor<f32>
+    return %0 : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+// expected-error @+1 {{expects a known member of 'smp.optimizer', got 'beta3'}}
+module @unknown_member attributes {smp.optimizer = {name = "adamw", beta3 = 1.0}} {
+  func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    return %s : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+// expected-error @+1 {{expects 'smp.optimizer' of name adamw or sgd, got {name = "lion"}}}
+module @unknown_optimizer attributes {smp.optimizer = {name = "lion"}} {
+  func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    return %s : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+// expected-error @+1 {{expects a number as 'momentum' of 'smp.optimizer', got "much"}}
+module @misshapen_member attributes {smp.optimizer = {name = "sgd", momentum = "much"}} {
+  func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    return %s : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @no_gradient {
+  smp.parameter @w : tensor<4xf32>
+  func.func @f(%w: tensor<4xf32> {smp.binding = #smp.binding<parameter, "w">}) -> (tensor<f64> {smp.binding = #smp.binding<loss, "loss">}) {
+    // expected-error @+1 {{expects an op with a gradient between a trained parameter and the loss, got 'smp.sum_of_squares'}}
+    %0 = smp.sum_of_squares %w : tensor<4xf32>
+    %1 = smp.reduce_sum %0 [0] : tensor<1xf64> -> tensor<f64>
+    return %1 : tensor<f64>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @statistics {
+  smp.parameter @w : tensor<4xf32>
+  func.func @f(%w: tensor<4xf32> {smp.binding = #smp.binding<parameter, "w">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    // expected-error @+1 {{expects no gradient through result 1 of 'smp.layer_norm', which only its own gradient reads}}
+    %0, %mean, %rstd = smp.layer_norm %w epsilon 1.0e-05 : tensor<4xf32>
+    return %mean : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @bias {
+  // expected-note @+2 {{freeze the parameters of the bias}}
+  smp.parameter @w : tensor<1x1x2x2xf32>
+  func.func @f(%w: tensor<1x1x2x2xf32> {smp.binding = #smp.binding<parameter, "w">},
+               %x: tensor<1x1x2x4xf32> {smp.binding = #smp.binding<input, "x">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
+    // expected-error @+1 {{expects a bias of attention that needs no gradient, got one that depends on a trained parameter}}
+    %0, %lse = smp.attention %x, %x, %x bias %w : tensor<1x1x2x2xf32> #smp.mask<none> scale 1.0 : tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>
+    %1 = smp.reduce_sum %0 [0, 1, 2, 3] : tensor<1x1x2x4xf32> -> tensor<f32>
+    return %1 : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
