@@ -318,33 +318,3 @@ TEST(CommConformance, MistakesAreErrorsOfTheOperation) {
     EXPECT_TRUE(*comm.test(Request()));
   });
 }
-
-TEST(CommConformance, AnAbortReachesEveryWaitingRank) {
-  forEachFailingWorld([](Comm &comm) {
-    if (comm.rank() == 1) {
-      comm.abort(Error{"loss is nan"});
-      Status after = comm.wait(comm.barrier(comm.world()));
-      ASSERT_FALSE(after);
-      return;
-    }
-    std::vector<float> values(100000);
-    Request receive = comm.receive(1, 3, values.data(), 16);
-    Status status = comm.wait(
-        comm.allReduce(comm.world(), DataType::F32, values.data(), 100000));
-    ASSERT_FALSE(status);
-    EXPECT_EQ(status.error().message, "rank 1 stopped: loss is nan");
-    EXPECT_FALSE(comm.wait(receive));
-    EXPECT_FALSE(comm.progress());
-  });
-}
-
-TEST(CommConformance, ADifferenceInSizesIsAnError) {
-  forEachFailingWorld([](Comm &comm) {
-    if (comm.rank() > 1)
-      return;
-    char buffer[8] = {};
-    Request request = comm.rank() == 0 ? comm.send(1, 0, buffer, 8)
-                                       : comm.receive(0, 0, buffer, 4);
-    EXPECT_FALSE(comm.wait(request));
-  });
-}

@@ -19,10 +19,6 @@ void forEachWorld(const std::function<void(Comm &)> &body) {
   expectSuccess(world->wait(world->barrier(world->world())));
 }
 
-void forEachFailingWorld(const std::function<void(Comm &)> &) {
-  GTEST_SKIP() << "a failure ends the processes; see MpirunTest";
-}
-
 int main(int argc, char **argv) {
   Result<std::unique_ptr<Comm>> comm = createMpiComm();
   if (!comm) {

@@ -20,11 +20,3 @@ void forEachWorld(const std::function<void(Comm &)> &body) {
     }));
   }
 }
-
-void forEachFailingWorld(const std::function<void(Comm &)> &body) {
-  for (int ranks : {2, 3, 8})
-    expectSuccess(runThreads(ranks, [&](Comm &comm) {
-      body(comm);
-      return Status();
-    }));
-}

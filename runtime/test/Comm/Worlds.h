@@ -16,10 +16,6 @@
 /// threads of several sizes, or the processes mpirun has started.
 void forEachWorld(const std::function<void(smp::runtime::Comm &)> &body);
 
-/// The same where an operation is meant to fail: the communicator is spent
-/// afterwards. Transports whose failure ends the process skip it.
-void forEachFailingWorld(const std::function<void(smp::runtime::Comm &)> &body);
-
 inline void expectSuccess(const smp::Status &status) {
   EXPECT_TRUE(status) << status.error().str();
 }
