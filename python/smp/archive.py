@@ -22,6 +22,7 @@ from torch._export.serde.serialize import serialize
 from torch.export import ExportedProgram
 from torch.export.pt2_archive import _package, constants
 
+_NOT_THE_MODEL = ('File "torch/', 'File "smp/')
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -130,8 +131,8 @@ def relative_path(path: str) -> str:
 
 @functools.lru_cache(maxsize=None)
 def relative_trace(trace: str) -> str:
-    """The innermost frame of a trace outside torch (whose frames name no line
-    of the model), or else the innermost; its path relative."""
+    """The innermost frame of a trace outside torch and smp (whose frames name
+    no line of the model), or else the innermost; its path relative."""
     frames = []
     for line in trace.splitlines():
         match = _FRAME.search(line)
@@ -140,5 +141,5 @@ def relative_trace(trace: str) -> str:
             frames.append([line.strip()])
         elif frames:
             frames[-1].append(line)
-    own = [frame for frame in frames if not frame[0].startswith('File "torch/')]
+    own = [frame for frame in frames if not frame[0].startswith(_NOT_THE_MODEL)]
     return "\n".join((own or frames or [[]])[-1])

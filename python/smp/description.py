@@ -24,10 +24,7 @@ def describe(model, programs, inputs, options) -> dict:
     train = programs["model"]
     groups = alias_groups(model, train)
     symbols = {_batch_symbol(program) for program in programs.values()}
-    outputs = {
-        name: _outputs(program, options)
-        for name, program in programs.items()
-    }
+    outputs = {name: _outputs(program, options) for name, program in programs.items()}
     convention = options.convention or _convention(train, options.labels)
     return {
         "version": VERSION,
@@ -89,7 +86,8 @@ def _key_name(path) -> str:
 def _inputs(program, inputs: dict, options) -> list[dict]:
     """The tensor inputs; arguments that are constants are in the graph."""
     flat = [
-        (_key_name(path), value) for path, value in pytree.tree_flatten_with_path(inputs)[0]
+        (_key_name(path), value)
+        for path, value in pytree.tree_flatten_with_path(inputs)[0]
     ]
     specs = [
         spec
@@ -107,7 +105,9 @@ def _inputs(program, inputs: dict, options) -> list[dict]:
                 "user_name": name,
                 "role": "label" if name in options.labels else "input",
                 "dtype": _dtype(value),
-                "shape": [None if batched and i == 0 else n for i, n in enumerate(value.shape)],
+                "shape": [
+                    None if batched and i == 0 else n for i, n in enumerate(value.shape)
+                ],
                 "batch_dim": 0 if batched else None,
             }
         )
@@ -128,7 +128,9 @@ def _outputs(program: ExportedProgram, options) -> list[dict]:
         if spec.kind is OutputKind.USER_OUTPUT
     ]
     values = {node.name: node.meta.get("val") for node in program.graph.nodes}
-    tree = pytree.tree_unflatten([spec.arg.name for spec in specs], program.call_spec.out_spec)
+    tree = pytree.tree_unflatten(
+        [spec.arg.name for spec in specs], program.call_spec.out_spec
+    )
     paths = [path for path, _ in pytree.tree_flatten_with_path(tree)[0]]
     tensors = [
         (_output_name(path, options.wrapped), spec.arg.name, values[spec.arg.name])
@@ -141,7 +143,13 @@ def _outputs(program: ExportedProgram, options) -> list[dict]:
         shape = [n if isinstance(n, int) else None for n in value.shape]
         role = "loss" if index == which else "output"
         result.append(
-            {"name": name, "value": node, "role": role, "dtype": _dtype(value), "shape": shape}
+            {
+                "name": name,
+                "value": node,
+                "role": role,
+                "dtype": _dtype(value),
+                "shape": shape,
+            }
         )
     return result
 
@@ -245,7 +253,9 @@ def _convention(program: ExportedProgram, labels) -> str:
     ]
     tokens = [node for node in inputs if _is_tokens(node.meta.get("val"))]
     label = next((n for n in tokens if n.name in labels), None)
-    if label is None or len(tokens) < 2:
+    # One token a label: a second sequence (an encoder's) is no token stream.
+    lengths = [int(node.meta["val"].shape[1]) for node in tokens]
+    if label is None or len(tokens) != 2 or lengths[0] != lengths[1]:
         return "none"
     loss = next(
         (n for n in program.graph.nodes if "cross_entropy" in str(n.target)), None

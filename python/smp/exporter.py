@@ -116,13 +116,14 @@ def _check_values(model: torch.nn.Module, weights: bool) -> None:
 
 @contextlib.contextmanager
 def _without_cache(model):
-    """Training keeps no keys and values of earlier tokens."""
-    config = getattr(model, "config", None)
-    if not getattr(config, "use_cache", False):
-        yield
-        return
-    config.use_cache = False
+    """Training keeps no keys and values of earlier tokens. Encoder and decoder
+    may have configurations of their own."""
+    configs = [getattr(module, "config", None) for module in model.modules()]
+    cached = [c for c in configs if getattr(c, "use_cache", None) is True]
+    for config in cached:
+        config.use_cache = False
     try:
         yield
     finally:
-        config.use_cache = True
+        for config in cached:
+            config.use_cache = True

@@ -72,7 +72,9 @@ def batch_size(inputs: dict) -> int:
 
 def has_batch(value, batch: int) -> bool:
     """Whether dimension 0 of an input is the batch: it has the first's size."""
-    return isinstance(value, torch.Tensor) and value.dim() > 0 and value.shape[0] == batch
+    return (
+        isinstance(value, torch.Tensor) and value.dim() > 0 and value.shape[0] == batch
+    )
 
 
 def with_loss(model: torch.nn.Module, loss) -> torch.nn.Module:
@@ -137,7 +139,9 @@ def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgr
     """The decomposed graph of the model in training or evaluation mode."""
     batch = batch_size(inputs)
     dim = Dim(BATCH, min=1)
-    shapes = pytree.tree_map(lambda v: {0: dim} if has_batch(v, batch) else None, inputs)
+    shapes = pytree.tree_map(
+        lambda v: {0: dim} if has_batch(v, batch) else None, inputs
+    )
     modes = {module: module.training for module in model.modules()}
     model.train(training)
     try:

@@ -74,9 +74,14 @@ class Errors(unittest.TestCase):
             inputs,
             loss_output="cost",
         )
-        tokens = {"tokens": torch.zeros(2, 3).long(), "labels": torch.zeros(2, 3).long()}
+        tokens = {
+            "tokens": torch.zeros(2, 3).long(),
+            "labels": torch.zeros(2, 3).long(),
+        }
         model = recorded(Smoothed)
-        self.assert_error("expects a model without an input 'labels'", model, tokens, F.mse_loss)
+        self.assert_error(
+            "expects a model without an input 'labels'", model, tokens, F.mse_loss
+        )
         self.assert_error("expects a cross-entropy over them", model, tokens)
         build(model, tokens, convention="next-token")
 
@@ -85,7 +90,10 @@ class Errors(unittest.TestCase):
             "an option out of .*, got 'wieghts'", self.model, self.inputs, wieghts=True
         )
         self.assert_error(
-            "convention expects .*, got 'other'", self.model, self.inputs, convention="other"
+            "convention expects .*, got 'other'",
+            self.model,
+            self.inputs,
+            convention="other",
         )
 
     def test_values(self):
@@ -112,7 +120,9 @@ class Errors(unittest.TestCase):
         model = nn.Linear(4, 3)
         self.assert_error("'weight' expects a known", model, self.inputs, F.mse_loss)
         init = {"weight": "normal(0,1)", ".*": "none"}
-        found = build(model, self.inputs, F.mse_loss, init=init).description["parameters"]
+        found = build(model, self.inputs, F.mse_loss, init=init).description[
+            "parameters"
+        ]
         self.assertEqual(found[0]["initialiser"]["std"], 1.0)
         self.assertIsNone(found[1]["initialiser"])
 
@@ -182,7 +192,10 @@ class CommandLine(unittest.TestCase):
             (["smp_factory", *out], "expects MODULE:FUNCTION, got 'smp_factory'"),
             (["smp_nowhere:f", *out], "expects a module, got 'smp_nowhere'"),
             (["smp_factory:f", *out], "expects a function 'f', got none"),
-            (["smp_factory:linear", *out, "--init", "x"], "expects REGEX=INIT, got 'x'"),
+            (
+                ["smp_factory:linear", *out, "--init", "x"],
+                "expects REGEX=INIT, got 'x'",
+            ),
         ):
             code, _, err = self.run_main(*arguments)
             self.assertEqual(code, 1)

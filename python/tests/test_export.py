@@ -74,9 +74,9 @@ class Graphs(unittest.TestCase):
         listed = exported.description["outputs"]["model"]
         values = graph(inputs)
         values[listed[0]["value"]].backward()
-        model.double()({k: v.double() for k, v in inputs.items()}["x"], inputs["scale"].double())[
-            "loss"
-        ].backward()
+        model.double()(
+            {k: v.double() for k, v in inputs.items()}["x"], inputs["scale"].double()
+        )["loss"].backward()
         self.assertIsNone(model.fixed.weight.grad)
         self.assertIsNone(graph.parameters["fixed.weight"].grad)
         torch.testing.assert_close(
@@ -145,6 +145,16 @@ class Description(unittest.TestCase):
         found = build(recorded(Tied), tokens(), convention="none").description
         self.assertIsNone(found["convention"])
 
+    def test_two_sequences_have_no_convention(self):
+        class Encoded(Tied):
+            def forward(self, tokens, labels, other):
+                loss, logits = super().forward(tokens, labels)
+                return loss + self.embedding(other).mean(), logits
+
+        inputs = tokens() | {"other": torch.zeros((2, 4), dtype=torch.int64)}
+        found = build(recorded(Encoded), inputs).description
+        self.assertIsNone(found["convention"])
+
     def test_loss_around_a_model(self):
         model = recorded(lambda: nn.Linear(4, 3))
         exported = build(model, (torch.randn(2, 4), torch.randn(2, 3)), F.mse_loss)
@@ -162,7 +172,10 @@ class Description(unittest.TestCase):
     def test_buffers(self):
         model = recorded(lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)))
         inputs = (torch.randn(2, 3, 5, 5), torch.randn(2, 4, 3, 3))
-        found = {b["name"]: b for b in build(model, inputs, F.mse_loss).description["buffers"]}
+        found = {
+            b["name"]: b
+            for b in build(model, inputs, F.mse_loss).description["buffers"]
+        }
         self.assertTrue(found["1.running_mean"]["mutated"])
         self.assertEqual(found["1.running_var"]["initialiser"]["value"], 1.0)
 
@@ -190,7 +203,9 @@ class Archive(unittest.TestCase):
 
     def test_no_weights(self):
         found = self.write(weights=False)
-        sizes = [len(v) for n, v in found.items() if n.startswith("data/weights/weight_")]
+        sizes = [
+            len(v) for n, v in found.items() if n.startswith("data/weights/weight_")
+        ]
         self.assertEqual(sum(sizes), 0)
         self.assertFalse(json.loads(found["extra/smp.json"])["weights"])
 
@@ -211,7 +226,12 @@ class Archive(unittest.TestCase):
         self.assertEqual(*exported)
 
     def test_no_path_of_this_machine(self):
-        machine = {os.getcwd(), str(Path.home()), sys.prefix, str(Path(__file__).parent)}
+        machine = {
+            os.getcwd(),
+            str(Path.home()),
+            sys.prefix,
+            str(Path(__file__).parent),
+        }
         for name, content in self.write().items():
             for path in machine - {"/"}:
                 self.assertNotIn(path.encode(), content, name)

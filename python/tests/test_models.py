@@ -17,6 +17,14 @@ class Committed(unittest.TestCase):
                 found = make_reference.check(model, make_reference.HERE / "data")
                 self.assertEqual(found, [])
 
+    def test_no_path_of_the_exporting_machine(self):
+        for model in MODELS:
+            for name, content in make_reference.entries(
+                make_reference.HERE / "data" / f"{model.name}.pt2"
+            ).items():
+                for text in (b'File \\"/', b"site-packages", b"/home/", b"/tmp/"):
+                    self.assertNotIn(text, content, f"{model.name}: {name}")
+
 
 if __name__ == "__main__":
     unittest.main()

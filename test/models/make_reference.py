@@ -128,7 +128,9 @@ def gradients_of(module, exported: Export, inputs: dict) -> dict:
 def trajectory(model: Model, module, exported: Export, settings: dict, inputs) -> dict:
     """Ten steps of the unmodified model in float32."""
     parameters = list(module.parameters())
-    options = {k: v for k, v in settings.items() if k not in ("name", "gradient_clipping")}
+    options = {
+        k: v for k, v in settings.items() if k not in ("name", "gradient_clipping")
+    }
     kind = torch.optim.AdamW if settings["name"] == "adamw" else torch.optim.SGD
     optimizer = kind(parameters, **options)
     clipping = settings.get("gradient_clipping", float("inf"))
@@ -211,8 +213,10 @@ def differences(key: str, expected: torch.Tensor, got: torch.Tensor) -> str:
     """How a tensor differs from the stored one beyond what another machine's
     vector width explains; empty when it does not."""
     if expected.dtype != got.dtype or expected.shape != got.shape:
-        return f"'{key}' expects {expected.dtype} {tuple(expected.shape)}, " \
+        return (
+            f"'{key}' expects {expected.dtype} {tuple(expected.shape)}, "
             f"got {got.dtype} {tuple(got.shape)}"
+        )
     if not expected.is_floating_point():
         return "" if torch.equal(expected, got) else f"'{key}' differs"
     tolerance = 1e-11 if expected.dtype is torch.float64 else 1e-4
@@ -222,7 +226,11 @@ def differences(key: str, expected: torch.Tensor, got: torch.Tensor) -> str:
     scale = expected.abs().max().item()
     error = (expected - got).abs().max().item()
     limit = tolerance * max(scale, 1e-6)
-    return "" if error <= limit else f"'{key}' expects {limit:.1e} at most, got {error:.1e}"
+    return (
+        ""
+        if error <= limit
+        else f"'{key}' expects {limit:.1e} at most, got {error:.1e}"
+    )
 
 
 def check(model: Model, folder: Path) -> list[str]:
