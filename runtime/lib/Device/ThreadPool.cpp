@@ -13,8 +13,8 @@
 using namespace smp;
 using namespace smp::runtime;
 
-/// How long a thread spins before it sleeps.
-static constexpr double spinSeconds = 20e-6;
+/// How long a thread spins before it sleeps, in microseconds.
+static constexpr double spinTime = 20;
 
 static void relax() {
 #if defined(__x86_64__)
@@ -24,7 +24,7 @@ static void relax() {
 
 /// Spins until `condition` holds or the time is up.
 template <typename Condition> static bool spinUntil(Condition condition) {
-  for (double end = traceNow() + spinSeconds; traceNow() < end;)
+  for (double end = traceNow() + spinTime; traceNow() < end;)
     for (int i = 0; i < 16; ++i) {
       if (condition())
         return true;

@@ -134,6 +134,8 @@ static void readManifest(const JsonCursor &root, Job &job) {
                        std::to_string(job.pp) + "), got " +
                        std::to_string(job.ranks.size()));
   job.data = readDataFormat(root["data"]);
+  if (root.has("needs_init"))
+    job.needsInit = root["needs_init"].boolean();
   if (root.has("flops_per_step"))
     job.flopsPerStep = root["flops_per_step"].number();
 }

@@ -224,7 +224,6 @@ struct Job {
   int64_t microbatches = 1, microbatchRows = 1, accumulation = 1;
   Config config;
   std::vector<std::string> cpuFeatures, kernelSymbols;
-  std::string kernelHash;
   std::vector<JobGroup> groups;
   std::vector<Parameter> parameters;
   std::vector<StateTensor> states;
@@ -234,6 +233,8 @@ struct Job {
   std::vector<RankMemory> ranks;
   std::vector<unsigned> chunkRank; ///< chunk -> pipeline rank
   std::map<std::string, Scalar> scalars;
+  /// The model came with weights: it must be said what to start from.
+  bool needsInit = false;
   double flopsPerStep = 0; ///< of one data owner, forward and backward
 };
 

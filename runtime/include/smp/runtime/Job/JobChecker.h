@@ -1,0 +1,52 @@
+//===- JobChecker.h - Proves that conflicting accesses are ordered *- C++
+//-*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The executor starts actions and commands in any order that their waits and
+// queues allow (Executor.h lists the rules). This checker builds that relation
+// for one step of one rank and reports accesses of overlapping bytes, at least
+// one of them a write, that it leaves unordered. A wait that can be deleted
+// without a report is redundant.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_RUNTIME_JOB_JOBCHECKER_H
+#define SMP_RUNTIME_JOB_JOBCHECKER_H
+
+#include "smp/runtime/Job/Job.h"
+
+namespace smp::runtime {
+
+/// One side of a conflict.
+struct AccessPoint {
+  unsigned action = 0;
+  int command = -1; ///< within the launched program; -1: a transfer or load
+  bool write = false;
+  bool operator==(const AccessPoint &) const = default;
+};
+
+/// Two accesses that may happen in either order, or at once.
+struct Conflict {
+  AccessPoint first, second; ///< in list order
+  unsigned arena = 0;
+  int64_t offset = 0, bytes = 0; ///< what both touch
+
+  /// "'forward c0' command 3 writes and ... 64 bytes at offset 0 of 'stash'".
+  std::string str(const Job &job, const RankJob &rankJob,
+                  const Schedule &schedule) const;
+};
+
+/// The unordered conflicts of `schedule`; empty when there is none. Each value
+/// is compared with the one before it in list order and with its own readers:
+/// where all of these are ordered, so are all others. Conflicts inside a
+/// program are reported once, at its first launch.
+std::vector<Conflict> findConflicts(const Job &job, const RankJob &rankJob,
+                                    const Schedule &schedule);
+
+} // namespace smp::runtime
+
+#endif // SMP_RUNTIME_JOB_JOBCHECKER_H

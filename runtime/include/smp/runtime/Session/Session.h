@@ -1,0 +1,134 @@
+//===- Session.h - A job in memory on one rank ------------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything a rank needs to train, evaluate and generate: job, arenas,
+// device, executor, data. All ranks call the same functions in the same order;
+// functions that can fail on one rank alone end with an agreement, so that all
+// ranks return the same error and nobody waits for a rank that gave up.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_RUNTIME_SESSION_SESSION_H
+#define SMP_RUNTIME_SESSION_SESSION_H
+
+#include "smp/runtime/Checkpoint/Checkpoint.h"
+#include "smp/runtime/Data/Dataset.h"
+#include "smp/runtime/Data/SampleOrder.h"
+#include "smp/runtime/Executor/Executor.h"
+#include "smp/runtime/Step/Step.h"
+
+namespace smp::runtime {
+
+struct SessionOptions {
+  int threads = 1;
+  std::optional<uint64_t> seed; ///< default: the job's
+  int64_t steps = 0;            ///< of the run, for rate schedules
+  std::optional<uint64_t> orderSeed;
+  bool poison = false;
+  bool trace = false;
+};
+
+/// What one update returned.
+struct StepResult {
+  double loss = 0;
+  std::optional<double> gradientNorm;
+  bool interrupted = false; ///< some rank was asked to stop
+};
+
+/// All ranks return the first error of any of them.
+Status agree(Comm &comm, const Status &status);
+
+/// Whether every rank of the caller's run has this error, from `agree`: one
+/// rank is enough to print it.
+bool isAgreed(const Error &error);
+
+class Session {
+public:
+  static Result<std::unique_ptr<Session>> create(const std::string &directory,
+                                                 Comm &comm,
+                                                 const SessionOptions &options);
+
+  const Job &job() const { return theJob; }
+  const Grid &grid() const { return *theGrid; }
+  Comm &comm() { return theComm; }
+  Trace *trace() { return theTrace ? &*theTrace : nullptr; }
+  uint64_t seed() const { return context.seed; }
+  const StepContext &stepContext() const { return context; }
+  /// Tokens, or rows where the data are arrays, of one update.
+  int64_t unitsPerStep() const;
+
+  // Weights (SessionWeights.cpp).
+
+  /// Initial values: "random", "reference" or a safetensors file. Returns the
+  /// names in the file that the model has not.
+  Result<std::vector<std::string>> initialize(const std::string &source);
+  Status save(const std::string &directory, const Progress &progress);
+  Result<Resumed> resume(const std::string &directory);
+  /// Writes all parameters under PyTorch's names to one file, from rank 0.
+  Status dumpParameters(const std::string &path);
+
+  // Steps (SessionSteps.cpp).
+
+  Status openTrainingData(const std::string &path);
+  Status openEvaluationData(const std::string &path);
+  /// Where sampling continues: after `progress`.
+  void setProgress(const Progress &progress);
+  Progress progressAfter(int64_t step) const;
+  Result<StepResult> trainStep(int64_t step, bool interrupted);
+  /// The mean loss over the whole evaluation file.
+  Result<double> evaluate(int64_t step);
+
+  // Generation (Generate.cpp).
+
+  struct GenerateOptions {
+    std::string prompt;
+    int64_t count = 0;
+    double temperature = 0; ///< 0: the most likely
+  };
+  /// Continues the prompt; the text is returned on every rank.
+  Result<std::string> generate(const GenerateOptions &options);
+
+private:
+  explicit Session(Comm &comm) : theComm(comm) {}
+  Status open(const std::string &directory, const SessionOptions &options);
+
+  unsigned ppRank() const { return unsigned(coordinate.pp); }
+  bool consumesInputs(const Schedule &schedule) const;
+  Result<std::unique_ptr<Dataset>> openData(const std::string &path) const;
+  Status initializeLocally(const std::string &source,
+                           std::vector<std::string> &unused);
+  Status initializeStates();
+  void collectTensors(std::vector<TensorView> &model,
+                      std::vector<TensorView> &optimizer) const;
+  std::vector<LoadTarget> modelTargets();
+  std::vector<LoadTarget> optimizerTargets();
+  Status runEvaluation(int64_t step, int64_t pass);
+  /// Sums of `values` over all ranks, in ascending rank order.
+  Status sumOverWorld(std::span<double> values);
+  /// The scalar if this rank holds it, else null.
+  const std::byte *scalar(const std::string &name) const;
+
+  friend class Generator;
+
+  Comm &theComm;
+  Job theJob;
+  std::optional<Grid> theGrid;
+  Coordinate coordinate;
+  RankJob rankJob;
+  std::optional<Arenas> arenas;
+  std::unique_ptr<Device> device;
+  std::optional<Trace> theTrace;
+  std::unique_ptr<Executor> executor;
+  StepContext context;
+  int64_t sampleBase = 0; ///< position of step 0, were owners always as now
+  std::unique_ptr<Dataset> training, evaluation;
+  std::optional<SampleOrder> trainingOrder;
+};
+
+} // namespace smp::runtime
+
+#endif // SMP_RUNTIME_SESSION_SESSION_H

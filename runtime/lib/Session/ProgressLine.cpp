@@ -1,0 +1,81 @@
+//===- ProgressLine.cpp - How far the training is, for people -------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProgressLine.h"
+
+using namespace smp;
+using namespace smp::runtime;
+
+/// Least seconds between two lines of a log.
+static constexpr double logInterval = 5;
+
+ProgressLine::ProgressLine(std::FILE *file, const Session &session,
+                           const TrainOptions &options)
+    : file(file), terminal(options.terminal),
+      unit(session.job().data.tokens ? "tokens" : "samples"),
+      unitsPerStep(double(session.unitsPerStep())),
+      flopsPerStep(session.job().flopsPerStep *
+                   double(session.stepContext().owners)),
+      peakFlops(options.peakFlops), steps(options.steps) {}
+
+double ProgressLine::unitsPerSecond() const {
+  return average > 0 ? unitsPerStep / average : 0;
+}
+
+/// "1:02:03" or "2:03".
+static std::string durationString(double seconds) {
+  char text[32];
+  auto whole = int64_t(seconds + 0.5);
+  if (whole >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld",
+                  (long long)(whole / 3600), (long long)(whole / 60 % 60),
+                  (long long)(whole % 60));
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", (long long)(whole / 60),
+                  (long long)(whole % 60));
+  return text;
+}
+
+void ProgressLine::step(int64_t step, double loss, double seconds) {
+  average = average == 0 ? seconds : 0.9 * average + 0.1 * seconds;
+  if (!file)
+    return;
+  double now = traceNow() * 1e-6;
+  bool isLast = step + 1 == steps;
+  double interval = terminal ? 0.1 : logInterval;
+  if (lastLine >= 0 && now - lastLine < interval && !isLast)
+    return;
+  lastLine = now;
+  char text[256];
+  int length = std::snprintf(
+      text, sizeof text, "step %lld/%lld  loss %.4f  %.0f %s/s",
+      (long long)(step + 1), (long long)steps, loss, unitsPerSecond(), unit);
+  std::string line(text, size_t(length));
+  if (peakFlops > 0 && flopsPerStep > 0) {
+    std::snprintf(text, sizeof text, "  %.0f %% of peak",
+                  100 * flopsPerStep / average / peakFlops);
+    line += text;
+  }
+  line += "  " + durationString(average * double(steps - step - 1)) + " left";
+  std::fprintf(file, terminal ? "\r%s\033[K" : "%s\n", line.c_str());
+  std::fflush(file);
+  open = terminal;
+}
+
+void ProgressLine::note(const std::string &text) {
+  if (!file)
+    return;
+  finish();
+  std::fprintf(file, "%s\n", text.c_str());
+  std::fflush(file);
+}
+
+void ProgressLine::finish() {
+  if (open)
+    std::fprintf(file, "\n");
+  open = false;
+}

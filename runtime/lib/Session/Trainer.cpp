@@ -1,0 +1,132 @@
+//===- Trainer.cpp - The training loop ------------------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/runtime/Session/Trainer.h"
+#include "ProgressLine.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace smp;
+using namespace smp::runtime;
+using nlohmann::json;
+
+namespace {
+
+class Loop {
+public:
+  Loop(Session &session, const TrainOptions &options)
+      : session(session), options(options),
+        progress(options.log, session, options) {}
+
+  Result<TrainSummary> run(int64_t first);
+
+private:
+  Status openMetrics();
+  Status step(int64_t step);
+  Status evaluate(int64_t step);
+  Status save(int64_t steps);
+  Status record(const json &line);
+
+  Session &session;
+  const TrainOptions &options;
+  ProgressLine progress;
+  std::optional<MetricsWriter> metrics;
+  TrainSummary summary;
+  int64_t saved = -1; ///< steps of the last checkpoint
+};
+
+} // namespace
+
+Status Loop::openMetrics() {
+  Status status;
+  if (session.comm().rank() == 0 && !options.metrics.empty()) {
+    auto writer = MetricsWriter::open(options.metrics, options.appendMetrics);
+    if (writer)
+      metrics.emplace(std::move(*writer));
+    else
+      status = writer.error();
+  }
+  return agree(session.comm(), status);
+}
+
+Status Loop::record(const json &line) {
+  return metrics ? metrics->write(line) : Status();
+}
+
+Status Loop::step(int64_t step) {
+  double begin = traceNow();
+  bool stop = options.stop && options.stop();
+  SMP_ASSIGN_OR_RETURN(StepResult result, session.trainStep(step, stop));
+  // All ranks have the same numbers, so all of them fail.
+  if (Status finite = checkFinite(step, result.loss, result.gradientNorm);
+      !finite)
+    return agree(session.comm(), finite);
+  double seconds = (traceNow() - begin) * 1e-6;
+  summary.steps = step + 1;
+  summary.loss = result.loss;
+  summary.interrupted = result.interrupted;
+  progress.step(step, result.loss, seconds);
+  json line = {
+      {"step", step},
+      {"loss", result.loss},
+      {"seconds", seconds},
+      {"learning_rate", session.stepContext().state(step, 0).learningRate},
+      {"samples", session.progressAfter(step + 1).samples},
+      {session.job().data.tokens ? "tokens_per_second" : "samples_per_second",
+       progress.unitsPerSecond()}};
+  if (result.gradientNorm)
+    line["gradient_norm"] = *result.gradientNorm;
+  return record(line);
+}
+
+Status Loop::evaluate(int64_t step) {
+  SMP_ASSIGN_OR_RETURN(double loss, session.evaluate(step));
+  summary.evalLoss = loss;
+  char text[96];
+  std::snprintf(text, sizeof text, "step %lld  evaluation loss %.4f",
+                (long long)step, loss);
+  progress.note(text);
+  return record({{"step", step}, {"eval_loss", loss}});
+}
+
+Status Loop::save(int64_t steps) {
+  if (options.checkpointDirectory.empty() || saved == steps)
+    return {};
+  SMP_RETURN_IF_ERROR(
+      session.save(options.checkpointDirectory, session.progressAfter(steps)));
+  saved = steps;
+  progress.note("step " + std::to_string(steps) + "  saved to '" +
+                options.checkpointDirectory + "'");
+  return {};
+}
+
+Result<TrainSummary> Loop::run(int64_t first) {
+  SMP_RETURN_IF_ERROR(openMetrics());
+  summary.steps = first;
+  int64_t evaluated = -1;
+  for (int64_t i = first; i < options.steps && !summary.interrupted; ++i) {
+    SMP_RETURN_IF_ERROR(step(i));
+    if (options.evaluates && options.evalEvery > 0 &&
+        (i + 1) % options.evalEvery == 0) {
+      SMP_RETURN_IF_ERROR(evaluate(i + 1));
+      evaluated = i + 1;
+    }
+    if (options.saveEvery > 0 && (i + 1) % options.saveEvery == 0)
+      SMP_RETURN_IF_ERROR(save(i + 1));
+  }
+  if (summary.steps > first)
+    SMP_RETURN_IF_ERROR(save(summary.steps));
+  if (options.evaluates && evaluated != summary.steps && !summary.interrupted)
+    SMP_RETURN_IF_ERROR(evaluate(summary.steps));
+  progress.finish();
+  return summary;
+}
+
+Result<TrainSummary>
+runtime::train(Session &session, const TrainOptions &options, int64_t first) {
+  return Loop(session, options).run(first);
+}

@@ -1,0 +1,225 @@
+//===- Options.cpp - The command line of smp-run --------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "smp/Support/Config.h"
+#include "smp/Support/NearestName.h"
+
+#include <charconv>
+#include <functional>
+
+using namespace smp;
+using namespace smp::run;
+
+namespace {
+
+/// One option: how it is written, what it means, what it sets.
+struct OptionSpec {
+  const char *name;
+  const char *argument; ///< empty: a switch
+  const char *help;
+  const char *fallback; ///< the default, empty: none
+  std::function<Status(Options &, const std::string &)> set;
+};
+
+} // namespace
+
+static Error wrongValue(const std::string &what, const std::string &value) {
+  return Error{"expects " + what + ", got '" + value + "'"};
+}
+
+template <typename T>
+static Result<T> parseNumber(const std::string &text, T low,
+                             const std::string &what) {
+  T value{};
+  const char *end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= low))
+    return wrongValue(what, text);
+  return value;
+}
+
+/// Setters by the type of the member.
+static auto text(std::string Options::*member) {
+  return [member](Options &options, const std::string &value) -> Status {
+    if (value.empty())
+      return wrongValue("a value", value);
+    options.*member = value;
+    return {};
+  };
+}
+static auto toggle(bool Options::*member) {
+  return [member](Options &options, const std::string &) -> Status {
+    options.*member = true;
+    return {};
+  };
+}
+template <typename T, typename Member>
+static auto number(Member member, T low, const char *what) {
+  return [=](Options &options, const std::string &value) -> Status {
+    SMP_ASSIGN_OR_RETURN(options.*member, parseNumber<T>(value, low, what));
+    return {};
+  };
+}
+
+static Status setTransport(Options &options, const std::string &value) {
+  if (value != "mpi" && value != "threads")
+    return wrongValue("'mpi' or 'threads'", value);
+  options.transport = value;
+  return {};
+}
+
+static const std::vector<OptionSpec> &optionSpecs() {
+  constexpr const char *count = "an integer of at least 1";
+  constexpr const char *natural = "an integer of at least 0";
+  static const std::vector<OptionSpec> specs = {
+      {"ranks", "N", "processes, a multiple of the job's pp x tp",
+       "pp x tp; the world's size under mpirun",
+       number<int>(&Options::ranks, 1, count)},
+      {"transport", "mpi|threads",
+       "how ranks talk: processes under MPI (started here when not under "
+       "mpirun), or threads of this process",
+       "mpi", setTransport},
+      {"threads", "T", "compute threads per rank",
+       "cores of the host / ranks on it",
+       number<int>(&Options::threads, 1, count)},
+      {"data", "FILE",
+       "training data: raw tokens (.u16, .u32, else bytes) or a safetensors "
+       "file of named arrays, as --data text.u8",
+       "", text(&Options::data)},
+      {"steps", "N", "updates in all, those before a resume included", "",
+       number<int64_t>(&Options::steps, 0, natural)},
+      {"eval-data", "FILE",
+       "evaluated whole after the last step, as --eval-data held-out.u8", "",
+       text(&Options::evalData)},
+      {"eval-every", "N", "evaluate every N steps as well", "",
+       number<int64_t>(&Options::evalEvery, 1, count)},
+      {"metrics", "FILE",
+       "a JSON object a step: loss, rate, tokens per second, as --metrics "
+       "run.jsonl",
+       "", text(&Options::metrics)},
+      {"trace", "FILE",
+       "timeline of all commands for Perfetto, as --trace trace.json", "",
+       text(&Options::trace)},
+      {"init", "FILE|random|reference",
+       "initial parameters: a safetensors file under PyTorch's names, the "
+       "model's own initialisers, or the stated function of tests",
+       "random, unless the model came with weights", text(&Options::init)},
+      {"seed", "S", "seed of data order, dropout and initialisers", "the job's",
+       number<uint64_t>(&Options::seed, 0, natural)},
+      {"checkpoint-dir", "DIR", "where checkpoints are saved and found", "",
+       text(&Options::checkpointDirectory)},
+      {"save-every", "N", "save every N steps, besides at the end", "",
+       number<int64_t>(&Options::saveEvery, 1, count)},
+      {"resume", "", "continue from the newest checkpoint, bit for bit", "",
+       toggle(&Options::resume)},
+      {"generate", "N", "then print N bytes of generated text", "",
+       number<int64_t>(&Options::generate, 1, count)},
+      {"prompt", "TEXT", "what the text begins with", "",
+       text(&Options::prompt)},
+      {"temperature", "X",
+       "sample with probabilities sharpened by 1/X; 0 takes the likeliest, as "
+       "--temperature 0.8",
+       "0",
+       number<double>(&Options::temperature, 0.0, "a number of at least 0")},
+      {"dump-parameters", "FILE",
+       "write all parameters at the end to one safetensors file", "",
+       text(&Options::dumpParameters)},
+      {"print-ranks", "",
+       "print the grid of ranks and groups of --config and --ranks; needs no "
+       "job. Under mpirun every group is built and used once",
+       "", toggle(&Options::printRanks)},
+      {"config", "FILE", "the configuration of --print-ranks, as smp.json", "",
+       text(&Options::config)},
+      {"poison", "", "test: fill memory with NaN once its value is dead", "",
+       toggle(&Options::poison)},
+      {"order-seed", "S", "test: start ready commands in a random order", "",
+       number<uint64_t>(&Options::orderSeed, 0, natural)},
+      {"help", "", "print this text", "", toggle(&Options::help)},
+      {"version", "", "print the version", "", toggle(&Options::version)}};
+  return specs;
+}
+
+static const OptionSpec *findSpec(const std::string &name) {
+  for (const OptionSpec &spec : optionSpecs())
+    if (name == spec.name)
+      return &spec;
+  return nullptr;
+}
+
+static Error unknownOption(const std::string &name) {
+  std::vector<std::string> names;
+  for (const OptionSpec &spec : optionSpecs())
+    names.push_back(spec.name);
+  Error error{"unknown option '--" + name + "'"};
+  if (auto nearest = nearestName(name, names))
+    error.note = "did you mean '--" + *nearest + "'";
+  return error;
+}
+
+Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
+  Options options;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (argument.rfind("--", 0) != 0 || argument.size() == 2) {
+      if (argument.rfind("-", 0) == 0)
+        return unknownOption(argument.substr(argument[1] == '-' ? 2 : 1));
+      if (!options.job.empty())
+        return Error{"expects one job folder, got '" + options.job + "' and '" +
+                     argument + "'"};
+      options.job = argument;
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(2, equals - 2);
+    const OptionSpec *spec = findSpec(name);
+    if (!spec && isConfigFlag(argument)) {
+      options.configFlags.push_back(argument);
+      continue;
+    }
+    if (!spec)
+      return unknownOption(name);
+    bool isSwitch = !*spec->argument;
+    std::string value;
+    if (isSwitch && equals != std::string::npos)
+      return Error{"option '--" + name + "' expects no value, got '" +
+                   argument.substr(equals + 1) + "'"};
+    if (equals != std::string::npos)
+      value = argument.substr(equals + 1);
+    else if (!isSwitch && i + 1 == arguments.size())
+      return Error{"option '--" + name + "' expects a value, got none"};
+    else if (!isSwitch)
+      value = arguments[++i];
+    if (Status status = spec->set(options, value); !status)
+      return Error{"option '--" + name + "' " + status.error().message};
+  }
+  return options;
+}
+
+std::string run::helpText() {
+  std::string text =
+      "usage: smp-run JOB [options]\n"
+      "       smp-run --print-ranks --config FILE [--ranks N]\n\n"
+      "Executes a job that smp-compile wrote: trains, evaluates, generates.\n\n"
+      "  smp-run job --data text.u8 --steps 200 --metrics run.jsonl\n\n"
+      "options:\n";
+  for (const OptionSpec &spec : optionSpecs()) {
+    std::string left = std::string("  --") + spec.name;
+    if (*spec.argument)
+      left += std::string("=") + spec.argument;
+    text += left + "\n        " + spec.help;
+    if (*spec.fallback)
+      text += std::string(" [default: ") + spec.fallback + "]";
+    text += "\n";
+  }
+  text += "\nCtrl-C finishes the step, saves if --checkpoint-dir is given, and "
+          "ends; twice ends at once.\n\n"
+          "exit codes: 0 done; 1 an error, said on stderr; 2 a wrong command "
+          "line; 3 another rank was lost; 130 stopped by Ctrl-C after the step "
+          "was finished\n";
+  return text;
+}

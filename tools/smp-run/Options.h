@@ -1,0 +1,47 @@
+//===- Options.h - The command line of smp-run ------------------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SMP_TOOLS_SMP_RUN_OPTIONS_H
+#define SMP_TOOLS_SMP_RUN_OPTIONS_H
+
+#include "smp/Support/Result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smp::run {
+
+struct Options {
+  std::string job;
+  std::optional<int> ranks, threads;
+  std::string transport = "mpi";
+  std::string data, evalData, metrics, trace, init, checkpointDirectory;
+  std::optional<int64_t> steps;
+  int64_t evalEvery = 0, saveEvery = 0;
+  bool resume = false;
+  std::optional<uint64_t> seed;
+  int64_t generate = 0;
+  std::string prompt;
+  double temperature = 0;
+  std::string dumpParameters;
+  bool poison = false;
+  std::optional<uint64_t> orderSeed;
+  bool printRanks = false, help = false, version = false;
+  std::string config;
+  std::vector<std::string> configFlags; ///< with --print-ranks
+};
+
+Result<Options> parseOptions(const std::vector<std::string> &arguments);
+
+/// The text of --help.
+std::string helpText();
+
+} // namespace smp::run
+
+#endif // SMP_TOOLS_SMP_RUN_OPTIONS_H

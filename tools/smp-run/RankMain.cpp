@@ -1,0 +1,227 @@
+//===- RankMain.cpp - What one rank of smp-run does -----------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RankMain.h"
+#include "PrintRanks.h"
+#include "smp/runtime/Comm/Liveness.h"
+#include "smp/runtime/Device/CpuDevice.h"
+#include "smp/runtime/Session/Trainer.h"
+
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+
+using namespace smp;
+using namespace smp::run;
+using namespace smp::runtime;
+
+static int coresOfHost() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0)
+    return 1;
+  return std::max(CPU_COUNT(&set), 1);
+}
+
+static Result<int> ranksOnHost(Comm &comm) {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  SMP_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                       comm.allGatherObjects(comm.world(), name));
+  return int(std::count(names.begin(), names.end(), std::string(name)));
+}
+
+namespace {
+
+/// One run, in the order of its parts.
+class Run {
+public:
+  Run(const Options &options, Comm &comm)
+      : options(options), comm(comm), log(comm.rank() == 0 ? stderr : nullptr) {
+  }
+
+  Result<bool> execute();
+
+private:
+  Status openSession();
+  Status start();
+  Status resume();
+  Status openData();
+  Result<TrainSummary> trainSteps();
+  Status finish(const TrainSummary &summary);
+  void describe();
+  void say(const std::string &text) {
+    if (log)
+      std::fprintf(log, "%s\n", text.c_str());
+  }
+
+  const Options &options;
+  Comm &comm;
+  std::FILE *log;
+  int threads = 1, onHost = 1;
+  std::unique_ptr<Session> session;
+  int64_t firstStep = 0;
+};
+
+} // namespace
+
+Status Run::openSession() {
+  SMP_ASSIGN_OR_RETURN(onHost, ranksOnHost(comm));
+  threads = options.threads.value_or(std::max(coresOfHost() / onHost, 1));
+  SessionOptions sessionOptions;
+  sessionOptions.threads = threads;
+  sessionOptions.seed = options.seed;
+  sessionOptions.steps = options.steps.value_or(0);
+  sessionOptions.orderSeed = options.orderSeed;
+  sessionOptions.poison = options.poison;
+  sessionOptions.trace = !options.trace.empty();
+  SMP_ASSIGN_OR_RETURN(session,
+                       Session::create(options.job, comm, sessionOptions));
+  return {};
+}
+
+static std::string mebibytes(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
+  return text;
+}
+
+/// What runs where, before the first step.
+void Run::describe() {
+  const Job &job = session->job();
+  const Grid &grid = session->grid();
+  int64_t parameters = 0;
+  for (const Parameter &parameter : job.parameters)
+    if (auto count = elementCount(parameter.shape, DataType::F32))
+      parameters += *count;
+  say("job '" + job.model + "': " + std::to_string(parameters) +
+      " parameters, " + std::to_string(grid.pp()) + " stages x " +
+      std::to_string(grid.rdp()) + " replicas, " + std::to_string(threads) +
+      (threads == 1 ? " thread" : " threads") + " a rank");
+  std::string peaks;
+  for (const RankMemory &memory : job.ranks)
+    peaks += (peaks.empty() ? "" : ", ") + mebibytes(memory.peakBytes);
+  say("memory of the stages: " + peaks);
+}
+
+Status Run::resume() {
+  if (options.checkpointDirectory.empty())
+    return Error{"option '--resume' expects '--checkpoint-dir', got none"};
+  SMP_ASSIGN_OR_RETURN(Resumed resumed,
+                       session->resume(options.checkpointDirectory));
+  for (const std::string &note : resumed.notes)
+    say("note: " + note);
+  if (resumed.progress.seed != session->seed())
+    return agree(comm, Error{"expects the seed of the checkpoint, " +
+                                 std::to_string(resumed.progress.seed) +
+                                 ", got " + std::to_string(session->seed()),
+                             "data order and dropout would change: give "
+                             "--seed " +
+                                 std::to_string(resumed.progress.seed)});
+  session->setProgress(resumed.progress);
+  firstStep = resumed.progress.step;
+  say("resumed '" + resumed.tag + "' after step " + std::to_string(firstStep));
+  return {};
+}
+
+Status Run::start() {
+  if (options.resume)
+    return resume();
+  if (options.init.empty() && session->job().needsInit)
+    return agree(comm,
+                 Error{"expects '--init', got none: the model came with "
+                       "weights, and a job holds none",
+                       "--init=model.safetensors, or --init=random to train "
+                       "from scratch"});
+  std::string source = options.init.empty() ? "random" : options.init;
+  SMP_ASSIGN_OR_RETURN(std::vector<std::string> unused,
+                       session->initialize(source));
+  if (!unused.empty())
+    say("note: '" + source + "' holds " + std::to_string(unused.size()) +
+        " tensors that the model has not, as '" + unused.front() + "'");
+  return {};
+}
+
+Status Run::openData() {
+  bool trains = options.steps.value_or(0) > firstStep;
+  if (trains && options.data.empty())
+    return agree(comm, Error{"expects '--data' to train, got none"});
+  if (trains)
+    SMP_RETURN_IF_ERROR(session->openTrainingData(options.data));
+  if (!options.evalData.empty())
+    SMP_RETURN_IF_ERROR(session->openEvaluationData(options.evalData));
+  return {};
+}
+
+Result<TrainSummary> Run::trainSteps() {
+  TrainOptions train;
+  train.steps = options.steps.value_or(firstStep);
+  train.evalEvery = options.evalEvery;
+  train.saveEvery = options.saveEvery;
+  train.checkpointDirectory = options.checkpointDirectory;
+  train.metrics = options.metrics;
+  train.evaluates = !options.evalData.empty();
+  train.appendMetrics = options.resume;
+  train.log = log;
+  train.terminal = log && std::getenv("SMP_RUN_TERMINAL");
+  train.stop = stopRequested;
+  // Threads beyond the cores add nothing to what the machine can reach.
+  if (log && train.steps > firstStep)
+    train.peakFlops = measurePeak() * comm.size() / onHost *
+                      std::min(onHost * threads, coresOfHost());
+  return train.steps < firstStep
+             ? Result<TrainSummary>(TrainSummary{firstStep, 0, {}, false})
+             : runtime::train(*session, train, firstStep);
+}
+
+Status Run::finish(const TrainSummary &summary) {
+  if (!options.dumpParameters.empty())
+    SMP_RETURN_IF_ERROR(session->dumpParameters(options.dumpParameters));
+  if (options.generate > 0 && !summary.interrupted) {
+    Session::GenerateOptions generate{options.prompt, options.generate,
+                                      options.temperature};
+    SMP_ASSIGN_OR_RETURN(std::string text, session->generate(generate));
+    if (comm.rank() == 0)
+      std::printf("%s\n", text.c_str());
+  }
+  if (Trace *trace = session->trace())
+    SMP_RETURN_IF_ERROR(writeTrace(comm, *trace, options.trace));
+  return {};
+}
+
+Result<bool> Run::execute() {
+  SMP_RETURN_IF_ERROR(openSession());
+  describe();
+  SMP_RETURN_IF_ERROR(start());
+  SMP_RETURN_IF_ERROR(openData());
+  SMP_ASSIGN_OR_RETURN(TrainSummary summary, trainSteps());
+  SMP_RETURN_IF_ERROR(finish(summary));
+  if (summary.interrupted)
+    say("stopped after step " + std::to_string(summary.steps));
+  return summary.interrupted;
+}
+
+/// --print-ranks with ranks: every group works, then the table.
+static Result<bool> printTable(const Options &options, Comm &comm) {
+  Result<Grid> grid = gridOf(options, comm.size());
+  SMP_RETURN_IF_ERROR(agree(comm, grid ? Status() : Status(grid.error())));
+  SMP_RETURN_IF_ERROR(agree(comm, useGroups(comm, *grid)));
+  if (comm.rank() == 0)
+    std::printf("%s", smp::printRanks(*grid).c_str());
+  return false;
+}
+
+Result<bool> run::runRank(const Options &options, Comm &comm) {
+  if (options.ranks && *options.ranks != comm.size())
+    return agree(comm,
+                 Error{"option '--ranks' expects the size of the world, " +
+                       std::to_string(comm.size()) + ", got " +
+                       std::to_string(*options.ranks)})
+        .error();
+  return options.printRanks ? printTable(options, comm)
+                            : Run(options, comm).execute();
+}

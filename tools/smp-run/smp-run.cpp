@@ -1,0 +1,156 @@
+//===- smp-run.cpp - Executes a job ---------------------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PrintRanks.h"
+#include "RankMain.h"
+#include "smp/runtime/Comm/Liveness.h"
+#include "smp/runtime/Comm/MpiTransport.h"
+#include "smp/runtime/Comm/ThreadTransport.h"
+#include "smp/runtime/Job/JobReader.h"
+#include "smp/runtime/Session/Session.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace smp;
+using namespace smp::run;
+using namespace smp::runtime;
+
+namespace {
+enum ExitCode { Done = 0, Failed = 1, WrongUsage = 2, Stopped = 130 };
+} // namespace
+
+static int report(const Error &error, int code) {
+  std::fprintf(stderr, "smp-run: error: %s\n", error.str().c_str());
+  return code;
+}
+
+/// Whether another rank said why it stopped, or all ranks have this error.
+static bool isSaidElsewhere(const Error &error, const Comm &comm) {
+  if (isAgreed(error))
+    return comm.rank() != 0;
+  size_t stopped = error.message.find(" stopped: ");
+  return stopped != std::string::npos &&
+         error.message.find("rank " + std::to_string(comm.rank()) +
+                            " stopped: ") == std::string::npos;
+}
+
+static int runAsMpiRank(const Options &options) {
+  auto comm = createMpiComm();
+  if (!comm)
+    return report(comm.error(), Failed);
+  int code = Done;
+  if (Status status = startLiveness(**comm); !status)
+    return report(status.error(), Failed);
+  Result<bool> stopped = runRank(options, **comm);
+  if (!stopped) {
+    code = Failed;
+    if (!isSaidElsewhere(stopped.error(), **comm))
+      report(stopped.error(), Failed);
+    (*comm)->abort(stopped.error());
+  } else if (*stopped) {
+    code = Stopped;
+  }
+  stopLiveness();
+  comm->reset();
+  finalizeMpi();
+  return code;
+}
+
+static int runAsThreads(const Options &options, int ranks) {
+  std::atomic<bool> stopped{false};
+  Status status = runThreads(ranks, [&](Comm &comm) -> Status {
+    SMP_ASSIGN_OR_RETURN(bool stoppedHere, runRank(options, comm));
+    if (stoppedHere)
+      stopped.store(true);
+    return {};
+  });
+  if (!status)
+    return report(status.error(), Failed);
+  return stopped.load() ? Stopped : Done;
+}
+
+static int startMpirun(const std::vector<std::string> &arguments, int ranks) {
+  char path[4096];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  std::vector<std::string> program = {
+      length > 0 ? std::string(path, size_t(length)) : "smp-run"};
+  program.insert(program.end(), arguments.begin(), arguments.end());
+  auto code = runUnderMpirun(ranks, program);
+  return code ? *code : report(code.error(), Failed);
+}
+
+/// The number of ranks outside mpirun, checked before they are started.
+static Result<int> chooseRanks(const Options &options) {
+  if (options.printRanks) {
+    SMP_ASSIGN_OR_RETURN(Grid grid, gridOf(options, {}));
+    return grid.worldSize();
+  }
+  SMP_ASSIGN_OR_RETURN(Job job, readJob(options.job));
+  int ranks = options.ranks.value_or(int(job.pp * job.tp));
+  SMP_RETURN_IF_ERROR(
+      Grid::create(job.placement, int(job.pp), int(job.tp), ranks));
+  return ranks;
+}
+
+static std::optional<Error> checkUsage(const Options &options) {
+  if (options.printRanks)
+    return std::nullopt;
+  if (!options.configFlags.empty())
+    return Error{"option '" + options.configFlags[0] +
+                     "' expects '--print-ranks': a job is compiled with its "
+                     "configuration",
+                 "give it to smp-compile"};
+  if (options.job.empty())
+    return Error{"expects a job folder, got none", "see smp-run --help"};
+  if (!options.steps && options.evalData.empty() && options.generate == 0 &&
+      options.dumpParameters.empty())
+    return Error{"expects '--steps', '--eval-data', '--generate' or "
+                 "'--dump-parameters', got none"};
+  if (options.saveEvery > 0 && options.checkpointDirectory.empty())
+    return Error{"option '--save-every' expects '--checkpoint-dir', got none"};
+  if (options.resume && options.checkpointDirectory.empty())
+    return Error{"option '--resume' expects '--checkpoint-dir', got none"};
+  if (options.resume && !options.init.empty())
+    return Error{"expects '--resume' or '--init', got both"};
+  if (options.evalEvery > 0 && options.evalData.empty())
+    return Error{"option '--eval-every' expects '--eval-data', got none"};
+  return std::nullopt;
+}
+
+int main(int argc, char **argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  auto options = parseOptions(arguments);
+  if (!options)
+    return report(options.error(), WrongUsage);
+  if (options->help) {
+    std::printf("%s", helpText().c_str());
+    return Done;
+  }
+  if (options->version) {
+    std::printf("smp-run 0.1.0\n");
+    return Done;
+  }
+  if (auto error = checkUsage(*options))
+    return report(*error, WrongUsage);
+  installStopHandler();
+  if (isatty(STDERR_FILENO))
+    setenv("SMP_RUN_TERMINAL", "1", 1);
+  if (underMpi() && options->transport == "mpi")
+    return runAsMpiRank(*options);
+  Result<int> ranks = chooseRanks(*options);
+  if (!ranks)
+    return report(ranks.error(), Failed);
+  if (options->printRanks && options->transport == "mpi") {
+    std::printf("%s", printRanks(*gridOf(*options, *ranks)).c_str());
+    return Done;
+  }
+  if (options->transport == "threads" || *ranks == 1)
+    return runAsThreads(*options, *ranks);
+  return startMpirun(arguments, *ranks);
+}
