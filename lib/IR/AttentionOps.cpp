@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/AttentionOps.cpp.inc"
+
+void SmpDialect::registerAttentionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/AttentionOps.cpp.inc"
+      >();
+}
+
 /// The shapes of query [B, H, S, D], key [B, G, T, D] and value [B, G, T, E]
 /// must agree, and G divide H. Dims before the last three are batch dims.
 static LogicalResult verifyQueryKeyValue(Operation *op, Value query, Value key,

@@ -11,6 +11,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/DistributionOps.cpp.inc"
+
+void SmpDialect::registerDistributionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/DistributionOps.cpp.inc"
+      >();
+}
+
 OpFoldResult ReshardOp::fold(FoldAdaptor) {
   return getFrom() == getTo() ? OpFoldResult(getOperand()) : OpFoldResult();
 }

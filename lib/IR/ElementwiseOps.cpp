@@ -11,6 +11,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/ElementwiseOps.cpp.inc"
+
+void SmpDialect::registerElementwiseOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/ElementwiseOps.cpp.inc"
+      >();
+}
+
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
                                           std::optional<Location>,
                                           Adaptor adaptor,

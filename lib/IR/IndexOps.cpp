@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/IndexOps.cpp.inc"
+
+void SmpDialect::registerIndexOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/IndexOps.cpp.inc"
+      >();
+}
+
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,

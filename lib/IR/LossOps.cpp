@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/LossOps.cpp.inc"
+
+void SmpDialect::registerLossOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/LossOps.cpp.inc"
+      >();
+}
+
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
                                                std::optional<Location> loc,
                                                Adaptor adaptor,

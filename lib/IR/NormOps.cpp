@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/NormOps.cpp.inc"
+
+void SmpDialect::registerNormOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/NormOps.cpp.inc"
+      >();
+}
+
 /// Checks an operand of rank 1 or more, and a scale of the size of its last
 /// dim.
 static LogicalResult verifyLastDim(Operation *op, StringRef what, Value operand,

@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/OptimizerOps.cpp.inc"
+
+void SmpDialect::registerOptimizerOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/OptimizerOps.cpp.inc"
+      >();
+}
+
 LogicalResult SumOfSquaresOp::inferReturnTypes(MLIRContext *context,
                                                std::optional<Location>, Adaptor,
                                                SmallVectorImpl<Type> &types) {

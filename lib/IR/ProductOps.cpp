@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/ProductOps.cpp.inc"
+
+void SmpDialect::registerProductOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/ProductOps.cpp.inc"
+      >();
+}
+
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,

@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/ProgramOps.cpp.inc"
+
+void SmpDialect::registerProgramOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/ProgramOps.cpp.inc"
+      >();
+}
+
 /// Checks that `name` is a `SymbolOp` of type `type`.
 template <typename SymbolOp>
 static LogicalResult verifyUse(Operation *op, SymbolTableCollection &tables,

@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/RandomOps.cpp.inc"
+
+void SmpDialect::registerRandomOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/RandomOps.cpp.inc"
+      >();
+}
+
 LogicalResult DropoutOp::verify() {
   double probability = getProbability().convertToDouble();
   if (!(probability >= 0.0 && probability < 1.0)) // dropout_c1

@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/ReductionOps.cpp.inc"
+
+void SmpDialect::registerReductionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/ReductionOps.cpp.inc"
+      >();
+}
+
 /// The operand's type without `dims`.
 static LogicalResult inferReduction(std::optional<Location> loc, Value operand,
                                     ArrayRef<int64_t> dims,

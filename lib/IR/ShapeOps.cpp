@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace smp;
 
+#define GET_OP_CLASSES
+#include "smp/IR/ShapeOps.cpp.inc"
+
+void SmpDialect::registerShapeOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "smp/IR/ShapeOps.cpp.inc"
+      >();
+}
+
 //===----------------------------------------------------------------------===//
 // DimOp
 //===----------------------------------------------------------------------===//

@@ -18,15 +18,20 @@ using namespace smp;
 #include "smp/IR/SmpEnums.cpp.inc"
 #include "smp/IR/SmpInterfaces.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "smp/IR/SmpOps.cpp.inc"
-
 void SmpDialect::initialize() {
   registerAttributes();
-  addOperations<
-#define GET_OP_LIST
-#include "smp/IR/SmpOps.cpp.inc"
-      >();
+  registerAttentionOps();
+  registerDistributionOps();
+  registerElementwiseOps();
+  registerIndexOps();
+  registerLossOps();
+  registerNormOps();
+  registerOptimizerOps();
+  registerProductOps();
+  registerProgramOps();
+  registerRandomOps();
+  registerReductionOps();
+  registerShapeOps();
 }
 
 Operation *SmpDialect::materializeConstant(OpBuilder &builder, Attribute value,

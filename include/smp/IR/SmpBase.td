@@ -38,7 +38,21 @@ def Smp_Dialect : Dialect {
   let cppNamespace = "::smp";
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-  let extraClassDeclaration = "void registerAttributes();";
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerAttentionOps();
+    void registerDistributionOps();
+    void registerElementwiseOps();
+    void registerIndexOps();
+    void registerLossOps();
+    void registerNormOps();
+    void registerOptimizerOps();
+    void registerProductOps();
+    void registerProgramOps();
+    void registerRandomOps();
+    void registerReductionOps();
+    void registerShapeOps();
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
 }
 
