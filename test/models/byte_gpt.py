@@ -1,7 +1,7 @@
 # Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The model of the demo: a byte-level GPT in plain PyTorch, 1.2 million
-parameters."""
+"""The model of the demo: a byte-level GPT in plain PyTorch, 1,049,184
+parameters. Few and wider layers learn as fast as more, in less time."""
 
 import math
 
@@ -42,7 +42,7 @@ class Block(nn.Module):
 class ByteGPT(nn.Module):
     """Predicts the next byte; `labels[i]` is the byte after `tokens[i]`."""
 
-    def __init__(self, layers=6, width=128, heads=4, length=128, vocabulary=256):
+    def __init__(self, layers=4, width=144, heads=3, length=64, vocabulary=256):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.positions = nn.Embedding(length, width)

@@ -121,7 +121,7 @@ MODELS = [
     Model(
         "byte-gpt",
         ByteGPT,
-        _tokens(256, 128, shifted=False, name="tokens"),
+        _tokens(256, 64, shifted=False, name="tokens"),
         losses_only=True,
     ),
 ]
