@@ -48,7 +48,7 @@
 // CHECK:         %[[G:.*]] = smp.add %[[G1]], %[[G2]]
 // CHECK:         %[[N:.*]] = smp.sum_of_squares %[[G]]
 // CHECK:         %[[Z:.*]] = smp.fill 0.000000e+00 : tensor<1xf64>
-// CHECK:         smp.concat %[[N]], %[[Z]], 0
+// CHECK:         smp.concat %[[N]], %[[Z]] dim 0
 // CHECK:         smp.reshard %{{.*}} from <pp = partial> to <>
 // CHECK:         %[[F:.*]] = smp.clip_factor %{{.*}} max 1.000000e+00
 // CHECK:         smp.sgd %{{.*}}, %[[G]] buffer %{{.*}} scale %[[F]] momentum 9.000000e-01

@@ -103,7 +103,7 @@ def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$ope
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "operands one after the other along a dim";
   let results = (outs Smp_Tensor:$result);
-  let assemblyFormat = "$operands `,` $dim attr-dict `:` functional-type($operands, $result)";
+  let assemblyFormat = "$operands `dim` $dim attr-dict `:` functional-type($operands, $result)";
 }
 
 #endif // SMP_IR_SHAPEOPS_TD
