@@ -73,3 +73,15 @@ void sgd(void *const *buffers, const int64_t *immediates,
     parameter[i] -= (float)state->learningRate * momentum[i];
   }
 }
+
+/// logits[position][v] is 3 for the successor of the token there, else less.
+void successor(void *const *buffers, const int64_t *immediates,
+               const StepState *state, int64_t begin, int64_t end) {
+  const int64_t *tokens = buffers[0];
+  float *logits = buffers[1];
+  int64_t vocabulary = immediates[0];
+  for (int64_t i = begin; i < end; ++i)
+    for (int64_t v = 0; v < vocabulary; ++v)
+      logits[i * vocabulary + v] =
+          v == (tokens[i] + 1) % vocabulary ? 3.0f : (float)(v % 3) - 1.0f;
+}
