@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Session/Session.h"
+#include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Device/CpuDevice.h"
 #include "smp/runtime/Job/JobReader.h"
 
@@ -130,6 +131,10 @@ const std::byte *Session::scalar(const std::string &name) const {
 }
 
 Status Session::sumOverWorld(std::span<double> values) {
-  return theComm.wait(theComm.allReduce(theComm.world(), DataType::F64,
-                                        values.data(), int64_t(values.size())));
+  setActivity(1, {"sum of results"});
+  Status status = theComm.wait(
+      theComm.allReduce(theComm.world(), DataType::F64, values.data(),
+                        int64_t(values.size())));
+  clearActivity(1);
+  return status;
 }

@@ -5,75 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RegressionJob.h"
-#include "smp/Support/Hash.h"
-#include "smp/Support/Initializers.h"
-#include "smp/Support/Safetensors.h"
-#include "smp/runtime/Job/JobReader.h"
+#include "RegressionBuilder.h"
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
+#include <algorithm>
 
 using namespace smp;
 using namespace smp::runtime;
 using namespace smp::runtime::test;
 using nlohmann::json;
 
-namespace {
-
-/// Builds the files of one job.
-class Builder {
-public:
-  explicit Builder(const RegressionShape &shape) : s(shape) {}
-  JobFiles build();
-
-private:
-  struct Place {
-    unsigned arena;
-    int64_t bytes;
-    bool slotted;
-  };
-
-  unsigned firstRank() const { return 0; }
-  unsigned lastRank() const { return s.pp - 1; }
-  void addArena(unsigned rank, const std::string &name, const std::string &kind,
-                int64_t bytes, int64_t slots);
-  json operand(unsigned rank, const std::string &name, int64_t offset = 0,
-               int64_t bytes = -1) const;
-  json ref(unsigned rank, const std::string &name, int64_t offset = 0,
-           int64_t bytes = -1) const;
-  json command(const std::string &kind, json waits, json reads, json writes,
-               json fields) const;
-  json kernel(unsigned index, json waits, json reads, json writes,
-              json immediates, int64_t tiles) const;
-  json product(unsigned rank, const std::string &a, const std::string &b,
-               const std::string &c, std::array<int64_t, 3> mnk, bool ta,
-               bool tb, bool add) const;
-  json program(std::vector<json> commands) const;
-  json firstChunk() const;
-  json lastChunk() const;
-  json rankPrograms(unsigned rank) const;
-  json schedule(unsigned rank) const;
-  json forwardSchedule(unsigned rank, const std::string &program) const;
-  json slots(unsigned rank, int64_t slot) const;
-  void addArenas();
-  json parameter(unsigned rank, const std::string &name,
-                 std::vector<int64_t> dims) const;
-  json manifest() const;
-
-  RegressionShape s;
-  std::map<unsigned, json> arenas;
-  std::map<std::pair<unsigned, std::string>, Place> places;
-};
-
-} // namespace
-
 static int64_t roundUp(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-void Builder::addArena(unsigned rank, const std::string &name,
-                       const std::string &kind, int64_t bytes, int64_t slots) {
+void RegressionBuilder::addArena(unsigned rank, const std::string &name,
+                                 const std::string &kind, int64_t bytes,
+                                 int64_t slots) {
   if (!arenas.count(rank))
     arenas[rank] = json::array();
   if (places.count({rank, name}))
@@ -85,8 +30,8 @@ void Builder::addArena(unsigned rank, const std::string &name,
                           {"slots", slots}});
 }
 
-json Builder::operand(unsigned rank, const std::string &name, int64_t offset,
-                      int64_t bytes) const {
+json RegressionBuilder::operand(unsigned rank, const std::string &name,
+                                int64_t offset, int64_t bytes) const {
   Place place = places.at({rank, name});
   json result = {{"a", place.arena},
                  {"o", offset},
@@ -96,15 +41,15 @@ json Builder::operand(unsigned rank, const std::string &name, int64_t offset,
   return result;
 }
 
-json Builder::ref(unsigned rank, const std::string &name, int64_t offset,
-                  int64_t bytes) const {
+json RegressionBuilder::ref(unsigned rank, const std::string &name,
+                            int64_t offset, int64_t bytes) const {
   Place place = places.at({rank, name});
   return {{"arena", place.arena},
           {"offset", offset},
           {"bytes", bytes < 0 ? place.bytes : bytes}};
 }
 
-void Builder::addArenas() {
+void RegressionBuilder::addArenas() {
   unsigned first = firstRank(), last = lastRank();
   int64_t m = s.microbatches;
   auto parameter = [&](unsigned rank, const std::string &name, int64_t count) {
@@ -126,8 +71,8 @@ void Builder::addArenas() {
   addArena(last, "scalars", "scalars", 64, 1);
 }
 
-json Builder::command(const std::string &kind, json waits, json reads,
-                      json writes, json fields) const {
+json RegressionBuilder::command(const std::string &kind, json waits, json reads,
+                                json writes, json fields) const {
   json result = {{"kind", kind},   {"queue", "compute"}, {"waits", waits},
                  {"reads", reads}, {"writes", writes},   {"loc", "model.py:7"},
                  {"scope", "net"}};
@@ -135,8 +80,9 @@ json Builder::command(const std::string &kind, json waits, json reads,
   return result;
 }
 
-json Builder::kernel(unsigned index, json waits, json reads, json writes,
-                     json immediates, int64_t tiles) const {
+json RegressionBuilder::kernel(unsigned index, json waits, json reads,
+                               json writes, json immediates,
+                               int64_t tiles) const {
   json buffers = reads;
   for (const json &each : writes)
     if (std::find(buffers.begin(), buffers.end(), each) == buffers.end())
@@ -148,9 +94,10 @@ json Builder::kernel(unsigned index, json waits, json reads, json writes,
                   {"tiles", tiles}});
 }
 
-json Builder::product(unsigned rank, const std::string &a, const std::string &b,
-                      const std::string &c, std::array<int64_t, 3> mnk, bool ta,
-                      bool tb, bool add) const {
+json RegressionBuilder::product(unsigned rank, const std::string &a,
+                                const std::string &b, const std::string &c,
+                                std::array<int64_t, 3> mnk, bool ta, bool tb,
+                                bool add) const {
   auto [m, n, k] = mnk;
   json reads = {operand(rank, a), operand(rank, b)};
   if (add)
@@ -172,13 +119,13 @@ json Builder::product(unsigned rank, const std::string &a, const std::string &b,
                   {"tile", {2, 2}}});
 }
 
-json Builder::program(std::vector<json> commands) const {
+json RegressionBuilder::program(std::vector<json> commands) const {
   for (size_t i = 0; i < commands.size(); ++i)
     commands[i]["id"] = i;
   return {{"commands", commands}};
 }
 
-json Builder::firstChunk() const {
+json RegressionBuilder::firstChunk() const {
   unsigned r = firstRank();
   json h = operand(r, "h");
   json forward = product(r, "x", "w1", "h", {s.rows, s.hidden, s.inputs}, false,
@@ -195,7 +142,7 @@ json Builder::firstChunk() const {
             {"predict", program({forward})}}}};
 }
 
-json Builder::lastChunk() const {
+json RegressionBuilder::lastChunk() const {
   unsigned r = lastRank();
   json y = operand(r, "y"), target = operand(r, "target"),
        dy = operand(r, "dy"), count = operand(r, "scalars", 8, 8),
@@ -222,7 +169,7 @@ json Builder::lastChunk() const {
             {"predict", program({forward})}}}};
 }
 
-json Builder::rankPrograms(unsigned rank) const {
+json RegressionBuilder::rankPrograms(unsigned rank) const {
   auto fill = [&](json to) {
     return command("fill", json::array(), json::array(), {to},
                    {{"to", to}, {"value", 0}});
@@ -259,158 +206,8 @@ json Builder::rankPrograms(unsigned rank) const {
   return {{"begin_step", program(begin)}, {"update", program(update)}};
 }
 
-json Builder::slots(unsigned rank, int64_t slot) const {
-  json result = json::object();
-  for (const auto &[key, place] : places)
-    if (key.first == rank && place.slotted)
-      result[std::to_string(place.arena)] = slot;
-  return result;
-}
-
-namespace {
-
-/// Appends actions and remembers who fills and reads what.
-struct ActionList {
-  json actions = json::array();
-
-  size_t add(json action, std::vector<size_t> waits) {
-    action["id"] = actions.size();
-    std::sort(waits.begin(), waits.end());
-    action["waits"] = waits;
-    actions.push_back(std::move(action));
-    return actions.size() - 1;
-  }
-};
-
-} // namespace
-
-/// One pass of forward programs, for evaluation and prediction.
-json Builder::forwardSchedule(unsigned rank, const std::string &program) const {
-  ActionList list;
-  bool evaluates = program == "evaluate";
-  auto load = [&](int input, int64_t m) {
-    return list.add(
-        {{"kind", "load"}, {"input", input}, {"microbatch", m}, {"slot", m}},
-        {});
-  };
-  auto launch = [&](int chunk, int64_t m, std::vector<size_t> waits) {
-    return list.add({{"kind", "launch"},
-                     {"program", program},
-                     {"chunk", chunk},
-                     {"microbatch", m},
-                     {"slots", slots(rank, m)}},
-                    waits);
-  };
-  auto transfer = [&](const char *kind, unsigned peer, int64_t m,
-                      std::vector<size_t> waits) {
-    return list.add({{"kind", kind},
-                     {"peer", peer},
-                     {"edge", "act.c0-c1"},
-                     {"tag", 0},
-                     {"microbatch", m},
-                     {"buffer", operand(rank, "h")},
-                     {"slot", m}},
-                    waits);
-  };
-  for (int64_t m = 0; m < (evaluates ? s.microbatches : 1); ++m) {
-    std::vector<size_t> ready;
-    if (rank == firstRank()) {
-      ready = {launch(0, m, {load(0, m)})};
-      if (s.pp == 2)
-        transfer("send", 1, m, ready);
-    }
-    if (rank != lastRank())
-      continue;
-    if (s.pp == 2)
-      ready = {transfer("recv", 0, m, {})};
-    if (evaluates)
-      ready.insert(ready.end(), {load(1, m), load(2, m)});
-    launch(1, m, ready);
-  }
-  return list.actions;
-}
-
-json Builder::schedule(unsigned rank) const {
-  ActionList list;
-  bool first = rank == firstRank(), last = rank == lastRank();
-  int64_t count = s.microbatches;
-  std::vector<size_t> x(count), target(count), forward(count);
-  auto launch = [&](const char *program, int chunk, int64_t m,
-                    std::vector<size_t> waits) {
-    return list.add({{"kind", "launch"},
-                     {"program", program},
-                     {"chunk", chunk},
-                     {"microbatch", m},
-                     {"slots", slots(rank, m)}},
-                    waits);
-  };
-  auto transfer = [&](const char *kind, const char *buffer, int64_t m,
-                      std::vector<size_t> waits) {
-    return list.add(
-        {{"kind", kind},
-         {"peer", 1 - rank},
-         {"edge", buffer == std::string("h") ? "act.c0-c1" : "grad.c1-c0"},
-         {"tag", buffer == std::string("h") ? 0 : 1},
-         {"microbatch", m},
-         {"buffer", operand(rank, buffer)},
-         {"slot", m}},
-        waits);
-  };
-  for (int64_t m = 0; m < count; ++m) {
-    auto load = [&](int input) {
-      return list.add(
-          {{"kind", "load"}, {"input", input}, {"microbatch", m}, {"slot", m}},
-          {});
-    };
-    if (first)
-      x[m] = load(0);
-    if (last) {
-      target[m] = load(1);
-      launch("count", 1, m, {});
-    }
-  }
-  launch("begin_step", -1, 0, {});
-  auto runForward = [&](int64_t m) {
-    std::vector<size_t> ready;
-    if (first) {
-      ready = {launch("forward", 0, m, {x[m]})};
-      if (s.pp == 2)
-        transfer("send", "h", m, ready);
-    }
-    if (last) {
-      if (s.pp == 2)
-        ready = {transfer("recv", "h", m, {})};
-      ready.push_back(target[m]);
-      launch("forward", 1, m, ready);
-    }
-  };
-  auto runBackward = [&](int64_t m) {
-    std::vector<size_t> ready;
-    if (last) {
-      ready = {launch("backward", 1, m, {})};
-      if (s.pp == 2)
-        transfer("send", "dh", m, ready);
-    }
-    if (first) {
-      if (s.pp == 2)
-        ready = {transfer("recv", "dh", m, {})};
-      launch("backward", 0, m, ready);
-    }
-  };
-  int64_t ahead = !s.oneByOne ? count : s.pp == 2 && first ? 1 : 0;
-  for (int64_t m = 0; m < std::min(ahead, count); ++m)
-    runForward(m);
-  for (int64_t m = 0; m < count; ++m) {
-    if (m + ahead < count)
-      runForward(m + ahead);
-    runBackward(m);
-  }
-  launch("update", -1, 0, {});
-  return list.actions;
-}
-
-json Builder::parameter(unsigned rank, const std::string &name,
-                        std::vector<int64_t> dims) const {
+json RegressionBuilder::parameter(unsigned rank, const std::string &name,
+                                  std::vector<int64_t> dims) const {
   return {{"name", name + ".weight"},
           {"aliases", json::array()},
           {"shape", dims},
@@ -426,7 +223,7 @@ json Builder::parameter(unsigned rank, const std::string &name,
               {"optimizer", {{"momentum_buffer", ref(rank, "v" + name)}}}}}}}};
 }
 
-json Builder::manifest() const {
+json RegressionBuilder::manifest() const {
   unsigned first = firstRank(), last = lastRank();
   auto input = [&](const char *name, const char *role, json shape,
                    unsigned rank, const char *arena) -> json {
@@ -496,7 +293,7 @@ json Builder::manifest() const {
           {"flops_per_step", 1000.0}};
 }
 
-JobFiles Builder::build() {
+JobFiles RegressionBuilder::build() {
   addArenas();
   JobFiles files;
   files["job.json"] = manifest();
@@ -515,49 +312,5 @@ JobFiles Builder::build() {
 }
 
 JobFiles test::makeRegressionJob(const RegressionShape &shape) {
-  return Builder(shape).build();
-}
-
-static std::string temporaryPath(const std::string &name) {
-  return (std::filesystem::temp_directory_path() /
-          ("smp-test-" + std::to_string(getpid()) + "-" + name))
-      .string();
-}
-
-std::string test::writeJob(JobFiles files, const std::string &name) {
-  std::string folder = temporaryPath(name);
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  std::filesystem::copy_file(SMP_REGRESSION_KERNELS, folder + "/kernels.so");
-  for (const auto &[file, content] : files)
-    std::ofstream(folder + "/" + file) << content.dump();
-  if (auto hash = hashJobFolder(folder); hash && files.count("job.json")) {
-    files["job.json"]["hash"] = *hash;
-    std::ofstream(folder + "/job.json") << files["job.json"].dump();
-  }
-  return folder;
-}
-
-double test::dataElement(int64_t sample, int64_t i, bool target) {
-  uint64_t bits = splitmix64(uint64_t(sample * 64 + i + (target ? 32 : 0)));
-  return double(float(double(bits >> 40) / double(1 << 24) - 0.5));
-}
-
-std::string test::writeRegressionData(const RegressionShape &shape,
-                                      int64_t rows, const std::string &name) {
-  std::vector<float> x, target;
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t i = 0; i < shape.inputs; ++i)
-      x.push_back(float(dataElement(row, i, false)));
-    for (int64_t i = 0; i < shape.outputs; ++i)
-      target.push_back(float(dataElement(row, i, true)));
-  }
-  std::string path = temporaryPath(name) + ".safetensors";
-  auto bytes = [](const std::vector<float> &v) {
-    return std::as_bytes(std::span(v));
-  };
-  Status written = writeSafetensors(
-      path, {{"x", DataType::F32, {rows, shape.inputs}, bytes(x)},
-             {"target", DataType::F32, {rows, shape.outputs}, bytes(target)}});
-  return written ? path : "";
+  return RegressionBuilder(shape).build();
 }
