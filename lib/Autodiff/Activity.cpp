@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace smp;
 
 bool smp::isDifferentiableType(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto tensor = dyn_cast_if_present<RankedTensorType>(type);
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 

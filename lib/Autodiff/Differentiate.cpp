@@ -30,6 +30,40 @@ namespace smp {
 #include "smp/Autodiff/Passes.h.inc"
 } // namespace smp
 
+/// A program is closed: all that it takes and gives has a binding.
+static LogicalResult checkBindings(func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!getArgumentBinding(function, i))
+      return function.emitError()
+             << "expects a binding of argument " << i << " of '"
+             << function.getSymName() << "', got none";
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    BindingAttr binding = getResultBinding(function, i);
+    if (!binding)
+      return function.emitError()
+             << "expects a binding of result " << i << " of '"
+             << function.getSymName() << "', got none";
+    auto type = dyn_cast<RankedTensorType>(function.getResultTypes()[i]);
+    if (binding.getKind() == BindingKind::Loss &&
+        (!isDifferentiableType(type) || type.getRank() != 0))
+      return function.emitError()
+             << "expects a loss that is a scalar of a floating type, got "
+             << function.getResultTypes()[i];
+  }
+  return success();
+}
+
+static LogicalResult checkChunk(ModuleOp module, ChunkOp chunk) {
+  auto forward = module.lookupSymbol<func::FuncOp>(chunk.getForwardAttr());
+  if (!forward || forward.isExternal())
+    return chunk.emitError() << "expects the name of a forward function, got "
+                             << chunk.getForwardAttr();
+  if (chunk.getBackwardAttr())
+    return chunk.emitError() << "expects a chunk that has no backward yet, got "
+                             << chunk.getBackwardAttr();
+  return checkBindings(forward);
+}
+
 /// The chunks in the order in which a microbatch visits them.
 static FailureOr<SmallVector<ChunkOp>> collectChunks(ModuleOp module) {
   SmallVector<ChunkOp> chunks(module.getOps<ChunkOp>());
@@ -42,9 +76,8 @@ static FailureOr<SmallVector<ChunkOp>> collectChunks(ModuleOp module) {
   llvm::sort(chunks,
              [](ChunkOp a, ChunkOp b) { return a.getIndex() < b.getIndex(); });
   for (ChunkOp chunk : chunks)
-    if (!module.lookupSymbol<func::FuncOp>(chunk.getForwardAttr()))
-      return chunk.emitError() << "expects the name of a forward function, got "
-                               << chunk.getForwardAttr();
+    if (failed(checkChunk(module, chunk)))
+      return failure();
   return chunks;
 }
 

@@ -306,21 +306,33 @@ void DivOp::getSavedValues(ArrayRef<bool> wanted,
     saved.push_back(getResult());
 }
 
+/// The derivative of lhs^rhs by lhs. A constant exponent, the usual case, costs
+/// no comparison; a square is a product.
+static Value buildPowerRule(GradientBuilder &b, Value lhs, Value rhs) {
+  if (auto constant = rhs.getDefiningOp<FillOp>()) {
+    double exponent = constant.getValue().convertToDouble();
+    if (exponent == 0.0)
+      return b.fill(lhs, 0.0);
+    if (exponent == 2.0)
+      return b.scale(lhs, 2.0);
+    return b.scale(b.create<PowOp>(lhs, b.fill(lhs, exponent - 1.0)), exponent);
+  }
+  // x^0 is constant, also at x = 0, where the formula is 0 * infinity.
+  Value zero = b.fill(lhs, 0.0);
+  Value power = b.create<PowOp>(lhs, b.sub(rhs, b.fill(rhs, 1.0)));
+  return b.select(b.compare(ComparePredicate::EQ, rhs, zero), zero,
+                  b.mul(rhs, power));
+}
+
 LogicalResult PowOp::buildGradient(OpBuilder &builder,
                                    ArrayRef<Value> cotangents,
                                    ArrayRef<bool> wanted,
                                    MutableArrayRef<Value> gradients) {
   GradientBuilder b(builder, *this);
-  Value zero = b.fill(getLhs(), 0.0);
-  if (wanted[0]) {
-    // x^0 is constant, also at x = 0, where the formula is 0 * infinity.
-    Value power =
-        b.create<PowOp>(getLhs(), b.sub(getRhs(), b.fill(getRhs(), 1.0)));
-    Value gradient = b.mul(cotangents[0], b.mul(getRhs(), power));
-    gradients[0] = b.select(b.compare(ComparePredicate::EQ, getRhs(), zero),
-                            zero, gradient);
-  }
+  if (wanted[0])
+    gradients[0] = b.mul(cotangents[0], buildPowerRule(b, getLhs(), getRhs()));
   if (wanted[1]) {
+    Value zero = b.fill(getLhs(), 0.0);
     // 0^y is constant for y > 0, where the formula is 0 * -infinity.
     Value flat =
         b.create<AndOp>(b.compare(ComparePredicate::EQ, getLhs(), zero),

@@ -59,6 +59,11 @@ LogicalResult smp::buildValueAndGradient(func::FuncOp function) {
     return function.emitError()
            << "expects a result of role 'loss' in function '"
            << function.getSymName() << "', got none";
+  auto type = dyn_cast<RankedTensorType>(loss.getType());
+  if (!isDifferentiableType(type) || type.getRank() != 0)
+    return function.emitError()
+           << "expects a loss that is a scalar of a floating type, got "
+           << loss.getType();
   Block &block = function.getBody().front();
   ParameterTable parameters(function->getParentOfType<ModuleOp>());
   Activity activity;
@@ -104,7 +109,7 @@ struct ValueAndGradientPass
 
   void runOnOperation() override {
     auto target = getOperation().lookupSymbol<func::FuncOp>(function);
-    if (!target) {
+    if (!target || target.isExternal()) {
       getOperation().emitError() << "expects a function '" << function
                                  << "' in the module, got none of that name";
       return signalPassFailure();

@@ -148,7 +148,7 @@ struct PrintCostPass : public smp::impl::PrintCostPassBase<PrintCostPass> {
 
   void runOnOperation() override {
     auto target = getOperation().lookupSymbol<func::FuncOp>(function);
-    if (!target) {
+    if (!target || target.isExternal()) {
       getOperation().emitError() << "expects a function '" << function
                                  << "' in the module, got none of that name";
       return signalPassFailure();

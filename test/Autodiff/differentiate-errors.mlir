@@ -95,9 +95,45 @@ module @bias {
   func.func @f(%w: tensor<1x1x2x2xf32> {smp.binding = #smp.binding<parameter, "w">},
                %x: tensor<1x1x2x4xf32> {smp.binding = #smp.binding<input, "x">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
     // expected-error @+1 {{expects a bias of attention that needs no gradient, got one that depends on a trained parameter}}
-    %0, %lse = smp.attention %x, %x, %x bias %w : tensor<1x1x2x2xf32> #smp.mask<none> scale 1.0 : tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>
+    %0, %lse = smp.attention %x, %x, %x bias %w : tensor<1x1x2x2xf32> <none> scale 1.0 : tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>
     %1 = smp.reduce_sum %0 [0, 1, 2, 3] : tensor<1x1x2x4xf32> -> tensor<f32>
     return %1 : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @has_backward {
+  func.func @f() { return }
+  // expected-error @+1 {{expects a chunk that has no backward yet, got @f}}
+  smp.chunk @chunk0 0 on 0 forward @f backward @f
+}
+
+// -----
+
+module @unbound_argument {
+  // expected-error @+1 {{expects a binding of argument 0 of 'f', got none}}
+  func.func @f(%x: tensor<f32>) { return }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @unbound_result {
+  // expected-error @+1 {{expects a binding of result 0 of 'f', got none}}
+  func.func @f(%x: tensor<f32> {smp.binding = #smp.binding<input, "x">}) -> tensor<f32> {
+    return %x : tensor<f32>
+  }
+  smp.chunk @chunk0 0 on 0 forward @f
+}
+
+// -----
+
+module @loss_of_a_vector {
+  // expected-error @+1 {{expects a loss that is a scalar of a floating type, got 'tensor<4xf32>'}}
+  func.func @f(%x: tensor<4xf32> {smp.binding = #smp.binding<input, "x">}) -> (tensor<4xf32> {smp.binding = #smp.binding<loss, "loss">}) {
+    return %x : tensor<4xf32>
   }
   smp.chunk @chunk0 0 on 0 forward @f
 }

@@ -41,3 +41,10 @@ module @no_function {
 func.func @train() {
   return
 }
+
+// -----
+
+// expected-error @+1 {{expects a loss that is a scalar of a floating type, got 'tensor<i64>'}}
+func.func @train(%x: tensor<i64>) -> (tensor<i64> {smp.role = "loss"}) {
+  return %x : tensor<i64>
+}
