@@ -26,8 +26,9 @@ template <size_t words> class AtomicText {
 public:
   void set(std::string_view text) {
     std::array<uint64_t, words> buffer = {};
-    std::memcpy(buffer.data(), text.data(),
-                text.size() < bytes ? text.size() : bytes);
+    if (!text.empty())
+      std::memcpy(buffer.data(), text.data(),
+                  text.size() < bytes ? text.size() : bytes);
     for (size_t i = 0; i < words; ++i)
       storage[i].store(buffer[i], std::memory_order_relaxed);
   }
