@@ -22,7 +22,10 @@
 
 #include "smp/Sharding/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace smp;
@@ -113,6 +116,25 @@ static void mergeChains(ModuleOp module) {
   });
 }
 
+/// Says as a remark which collective a reshard became, why, and its bytes.
+static void explain(Operation *collective, GroupAttr group, StringAttr cause) {
+  auto function = collective->getParentOfType<FunctionOpInterface>();
+  auto remark = remark::analysis(
+      collective->getLoc(),
+      remark::RemarkOpts::name("collective")
+          .category("distribute")
+          .function(function ? function.getName() : StringRef()));
+  if (!remark)
+    return;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << collective->getName() << " over " << group << " because "
+     << cause.getValue();
+  auto type = cast<RankedTensorType>(collective->getResult(0).getType());
+  int64_t width = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  remark << text << remark::metric("bytes", type.getNumElements() * width);
+}
+
 static LogicalResult lower(ReshardOp op, ModuleOp module) {
   FailureOr<Change> change = planChange(op, module);
   if (failed(change))
@@ -120,14 +142,19 @@ static LogicalResult lower(ReshardOp op, ModuleOp module) {
   OpBuilder builder(op);
   MLIRContext *context = op.getContext();
   Value value = op.getOperand();
-  if (!change->summed.empty())
-    value = AllReduceOp::create(builder, op.getLoc(), value,
-                                GroupAttr::get(context, change->summed),
+  if (!change->summed.empty()) {
+    auto group = GroupAttr::get(context, change->summed);
+    value = AllReduceOp::create(builder, op.getLoc(), value, group,
                                 op.getCauseAttr());
-  for (const Change::Broadcast &broadcast : change->broadcasts)
-    value = BroadcastOp::create(
-        builder, op.getLoc(), value, GroupAttr::get(context, {broadcast.axis}),
-        builder.getI64IntegerAttr(broadcast.root), op.getCauseAttr());
+    explain(value.getDefiningOp(), group, op.getCauseAttr());
+  }
+  for (const Change::Broadcast &broadcast : change->broadcasts) {
+    auto group = GroupAttr::get(context, {broadcast.axis});
+    value = BroadcastOp::create(builder, op.getLoc(), value, group,
+                                builder.getI64IntegerAttr(broadcast.root),
+                                op.getCauseAttr());
+    explain(value.getDefiningOp(), group, op.getCauseAttr());
+  }
   op.replaceAllUsesWith(value);
   op.erase();
   return success();

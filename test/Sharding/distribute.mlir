@@ -1,10 +1,12 @@
 // RUN: smp-opt %s --smp-distribute --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: not smp-opt %s --smp-distribute --split-input-file --remarks-filter=distribute 2>&1 | FileCheck %s --check-prefix=REMARK
 
 module attributes {smp.pp = 4 : i64} {
   // CHECK-LABEL: func.func @partial_becomes_all_reduce(
   // CHECK-SAME:      %[[X:.*]]: tensor<4xf32>
   func.func @partial_becomes_all_reduce(%x: tensor<4xf32>) -> tensor<4xf32> {
     // CHECK: %[[Y:.*]] = smp.all_reduce %[[X]] over <rdp> because "gradient"
+    // REMARK: smp.all_reduce over #smp.group<rdp> because gradient{{.*}}bytes=16
     // CHECK: return %[[Y]]
     %0 = smp.reshard %x from <rdp = partial> to <> because "gradient" : tensor<4xf32>
     return %0 : tensor<4xf32>
