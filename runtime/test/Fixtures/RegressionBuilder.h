@@ -15,6 +15,8 @@
 
 namespace smp::runtime::test {
 
+class RegressionActions;
+
 /// Builds the files of one job.
 class RegressionBuilder {
 public:
@@ -22,6 +24,8 @@ public:
   JobFiles build();
 
 private:
+  friend class RegressionActions;
+
   struct Place {
     unsigned arena;
     int64_t bytes;

@@ -22,145 +22,126 @@ json RegressionBuilder::slots(unsigned rank, int64_t slot) const {
   return result;
 }
 
-namespace {
+/// The actions of one rank so far, and who fills what.
+class test::RegressionActions {
+public:
+  RegressionActions(const RegressionBuilder &job, const RegressionShape &shape,
+                    unsigned rank)
+      : job(job), shape(shape), rank(rank), isFirst(rank == 0),
+        isLast(rank + 1 == shape.pp) {}
 
-/// Appends actions and remembers who fills and reads what.
-struct ActionList {
-  json actions = json::array();
+  json list = json::array();
 
+  size_t load(int input, int64_t m) {
+    return add(
+        {{"kind", "load"}, {"input", input}, {"microbatch", m}, {"slot", m}},
+        {});
+  }
+  size_t launch(const std::string &program, int chunk, int64_t m,
+                std::vector<size_t> waits) {
+    return add({{"kind", "launch"},
+                {"program", program},
+                {"chunk", chunk},
+                {"microbatch", m},
+                {"slots", job.slots(rank, m)}},
+               std::move(waits));
+  }
+  size_t transfer(const std::string &kind, const std::string &buffer, int64_t m,
+                  std::vector<size_t> waits) {
+    return add({{"kind", kind},
+                {"peer", 1 - rank},
+                {"edge", buffer == "h" ? "act.c0-c1" : "grad.c1-c0"},
+                {"tag", buffer == "h" ? 0 : 1},
+                {"microbatch", m},
+                {"buffer", job.operand(rank, buffer)},
+                {"slot", m}},
+               std::move(waits));
+  }
+
+  /// Chunk 0, then chunk 1, each where it is ours. `x` and `more` are loads
+  /// that they wait for.
+  void forward(const std::string &program, int64_t m, size_t x,
+               std::vector<size_t> more) {
+    std::vector<size_t> ready;
+    if (isFirst) {
+      ready = {launch(program, 0, m, {x})};
+      if (shape.pp == 2)
+        transfer("send", "h", m, ready);
+    }
+    if (!isLast)
+      return;
+    if (shape.pp == 2)
+      ready = {transfer("recv", "h", m, {})};
+    ready.insert(ready.end(), more.begin(), more.end());
+    launch(program, 1, m, ready);
+  }
+  void backward(int64_t m) {
+    std::vector<size_t> ready;
+    if (isLast) {
+      ready = {launch("backward", 1, m, {})};
+      if (shape.pp == 2)
+        transfer("send", "dh", m, ready);
+    }
+    if (!isFirst)
+      return;
+    if (shape.pp == 2)
+      ready = {transfer("recv", "dh", m, {})};
+    launch("backward", 0, m, ready);
+  }
+
+private:
   size_t add(json action, std::vector<size_t> waits) {
-    action["id"] = actions.size();
+    action["id"] = list.size();
     std::sort(waits.begin(), waits.end());
     action["waits"] = waits;
-    actions.push_back(std::move(action));
-    return actions.size() - 1;
+    list.push_back(std::move(action));
+    return list.size() - 1;
   }
-};
 
-} // namespace
+  const RegressionBuilder &job;
+  const RegressionShape &shape;
+  unsigned rank;
+  bool isFirst, isLast;
+};
 
 /// One pass of forward programs, for evaluation and prediction.
 json RegressionBuilder::forwardSchedule(unsigned rank,
                                         const std::string &program) const {
-  ActionList list;
+  RegressionActions actions(*this, s, rank);
   bool evaluates = program == "evaluate";
-  auto load = [&](int input, int64_t m) {
-    return list.add(
-        {{"kind", "load"}, {"input", input}, {"microbatch", m}, {"slot", m}},
-        {});
-  };
-  auto launch = [&](int chunk, int64_t m, std::vector<size_t> waits) {
-    return list.add({{"kind", "launch"},
-                     {"program", program},
-                     {"chunk", chunk},
-                     {"microbatch", m},
-                     {"slots", slots(rank, m)}},
-                    waits);
-  };
-  auto transfer = [&](const char *kind, unsigned peer, int64_t m,
-                      std::vector<size_t> waits) {
-    return list.add({{"kind", kind},
-                     {"peer", peer},
-                     {"edge", "act.c0-c1"},
-                     {"tag", 0},
-                     {"microbatch", m},
-                     {"buffer", operand(rank, "h")},
-                     {"slot", m}},
-                    waits);
-  };
   for (int64_t m = 0; m < (evaluates ? s.microbatches : 1); ++m) {
-    std::vector<size_t> ready;
-    if (rank == firstRank()) {
-      ready = {launch(0, m, {load(0, m)})};
-      if (s.pp == 2)
-        transfer("send", 1, m, ready);
-    }
-    if (rank != lastRank())
-      continue;
-    if (s.pp == 2)
-      ready = {transfer("recv", 0, m, {})};
-    if (evaluates)
-      ready.insert(ready.end(), {load(1, m), load(2, m)});
-    launch(1, m, ready);
+    size_t x = rank == firstRank() ? actions.load(0, m) : 0;
+    std::vector<size_t> more;
+    if (evaluates && rank == lastRank())
+      more = {actions.load(1, m), actions.load(2, m)};
+    actions.forward(program, m, x, more);
   }
-  return list.actions;
+  return actions.list;
 }
 
 json RegressionBuilder::schedule(unsigned rank) const {
-  ActionList list;
+  RegressionActions actions(*this, s, rank);
   bool first = rank == firstRank(), last = rank == lastRank();
   int64_t count = s.microbatches;
-  std::vector<size_t> x(count), target(count), forward(count);
-  auto launch = [&](const char *program, int chunk, int64_t m,
-                    std::vector<size_t> waits) {
-    return list.add({{"kind", "launch"},
-                     {"program", program},
-                     {"chunk", chunk},
-                     {"microbatch", m},
-                     {"slots", slots(rank, m)}},
-                    waits);
-  };
-  auto transfer = [&](const char *kind, const char *buffer, int64_t m,
-                      std::vector<size_t> waits) {
-    return list.add(
-        {{"kind", kind},
-         {"peer", 1 - rank},
-         {"edge", buffer == std::string("h") ? "act.c0-c1" : "grad.c1-c0"},
-         {"tag", buffer == std::string("h") ? 0 : 1},
-         {"microbatch", m},
-         {"buffer", operand(rank, buffer)},
-         {"slot", m}},
-        waits);
-  };
+  std::vector<size_t> x(count);
+  std::vector<std::vector<size_t>> target(count);
   for (int64_t m = 0; m < count; ++m) {
-    auto load = [&](int input) {
-      return list.add(
-          {{"kind", "load"}, {"input", input}, {"microbatch", m}, {"slot", m}},
-          {});
-    };
     if (first)
-      x[m] = load(0);
+      x[m] = actions.load(0, m);
     if (last) {
-      target[m] = load(1);
-      launch("count", 1, m, {});
+      target[m] = {actions.load(1, m)};
+      actions.launch("count", 1, m, {});
     }
   }
-  launch("begin_step", -1, 0, {});
-  auto runForward = [&](int64_t m) {
-    std::vector<size_t> ready;
-    if (first) {
-      ready = {launch("forward", 0, m, {x[m]})};
-      if (s.pp == 2)
-        transfer("send", "h", m, ready);
-    }
-    if (last) {
-      if (s.pp == 2)
-        ready = {transfer("recv", "h", m, {})};
-      ready.push_back(target[m]);
-      launch("forward", 1, m, ready);
-    }
-  };
-  auto runBackward = [&](int64_t m) {
-    std::vector<size_t> ready;
-    if (last) {
-      ready = {launch("backward", 1, m, {})};
-      if (s.pp == 2)
-        transfer("send", "dh", m, ready);
-    }
-    if (first) {
-      if (s.pp == 2)
-        ready = {transfer("recv", "dh", m, {})};
-      launch("backward", 0, m, ready);
-    }
-  };
+  actions.launch("begin_step", -1, 0, {});
   int64_t ahead = !s.oneByOne ? count : s.pp == 2 && first ? 1 : 0;
   for (int64_t m = 0; m < std::min(ahead, count); ++m)
-    runForward(m);
+    actions.forward("forward", m, x[m], target[m]);
   for (int64_t m = 0; m < count; ++m) {
     if (m + ahead < count)
-      runForward(m + ahead);
-    runBackward(m);
+      actions.forward("forward", m + ahead, x[m + ahead], target[m + ahead]);
+    actions.backward(m);
   }
-  launch("update", -1, 0, {});
-  return list.actions;
+  actions.launch("update", -1, 0, {});
+  return actions.list;
 }

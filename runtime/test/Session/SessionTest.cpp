@@ -237,6 +237,29 @@ TEST(SessionTest, AllRanksReturnTheSameError) {
   EXPECT_EQ(messages[0], messages[1]);
 }
 
+TEST(SessionTest, ErrorsNameRankActionAndStep) {
+  RegressionShape shape;
+  shape.pp = 2;
+  JobFiles files = makeRegressionJob(shape);
+  for (nlohmann::json &action : files["rank-1.json"]["schedules"]["train"])
+    if (action["kind"] == "recv")
+      action["buffer"]["n"] = 4;
+  std::string job = writeJob(files, "mismatch");
+  std::string data = writeRegressionData(shape, dataRows, "data");
+  Status status = runThreads(2, [&](Comm &comm) -> Status {
+    SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::create(job, comm, {}));
+    SMP_RETURN_IF_ERROR(session->initialize("random"));
+    SMP_RETURN_IF_ERROR(session->openTrainingData(data));
+    SMP_RETURN_IF_ERROR(session->trainStep(0, false));
+    return {};
+  });
+  ASSERT_FALSE(bool(status));
+  EXPECT_NE(status.error().message.find(" act.c0-c1, microbatch 0, step 0: "),
+            std::string::npos)
+      << status.error().message;
+}
+
 TEST(SessionTest, RefusesAWorldThatDoesNotFit) {
   RegressionShape shape;
   shape.pp = 2;
