@@ -27,7 +27,7 @@
 
 #include "Backpropagation.h"
 #include "Parameters.h"
-#include "ProgramBuilder.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Autodiff/SavedValues.h"
 
 #include "llvm/ADT/StringSet.h"

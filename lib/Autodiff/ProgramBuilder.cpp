@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ProgramBuilder.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -20,7 +20,7 @@
 #define SMP_LIB_AUTODIFF_RANKPROGRAMS_H
 
 #include "Parameters.h"
-#include "ProgramBuilder.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Autodiff/OptimizerSettings.h"
 
 #include "llvm/ADT/SetVector.h"

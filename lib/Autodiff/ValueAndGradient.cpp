@@ -16,7 +16,7 @@
 
 #include "Backpropagation.h"
 #include "Parameters.h"
-#include "ProgramBuilder.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/Passes.h"
 

@@ -8,6 +8,8 @@
 #include "smp/Autodiff/Passes.h"
 #include "smp/Cost/Passes.h"
 #include "smp/IR/SmpDialect.h"
+#include "smp/Partition/Passes.h"
+#include "smp/Schedule/Passes.h"
 #include "smp/Sharding/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,6 +24,8 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   smp::registerSmpAutodiffPasses();
   smp::registerSmpCostPasses();
+  smp::registerSmpPartitionPasses();
+  smp::registerSmpSchedulePasses();
   smp::registerSmpShardingPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "smp: optimizer driver\n", registry));

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SMP_LIB_AUTODIFF_PROGRAMBUILDER_H
-#define SMP_LIB_AUTODIFF_PROGRAMBUILDER_H
+#ifndef SMP_AUTODIFF_PROGRAMBUILDER_H
+#define SMP_AUTODIFF_PROGRAMBUILDER_H
 
 #include "smp/IR/SmpDialect.h"
 
@@ -64,4 +64,4 @@ void eraseDeadOps(mlir::Block &block);
 
 } // namespace smp
 
-#endif // SMP_LIB_AUTODIFF_PROGRAMBUILDER_H
+#endif // SMP_AUTODIFF_PROGRAMBUILDER_H
