@@ -29,7 +29,7 @@ Result<std::string> smp::canonicalPlacement(std::string_view placement) {
   if (placement == "spread")
     return std::string("TPD");
   std::string sorted(placement);
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   if (sorted == "DPT")
     return std::string(placement);
   return Error{

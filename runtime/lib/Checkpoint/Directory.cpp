@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <unistd.h>
 
 using namespace smp;
@@ -76,8 +77,9 @@ std::vector<std::string> runtime::partialTags(const std::string &directory) {
     if (int64_t steps = stepsOf(entry->path().string()); steps >= 0)
       found.emplace_back(steps, name.substr(0, name.size() - suffix.size()));
   }
-  std::sort(found.rbegin(), found.rend());
+  std::ranges::sort(found, std::greater());
   std::vector<std::string> tags;
+  tags.reserve(found.size());
   for (auto &[steps, tag] : found)
     tags.push_back(std::move(tag));
   return tags;

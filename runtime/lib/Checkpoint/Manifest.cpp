@@ -16,7 +16,7 @@ using nlohmann::json;
 static std::string hexadecimal(uint64_t value) {
   char text[17];
   auto [end, code] = std::to_chars(text, text + 16, value, 16);
-  return std::string(text, end);
+  return {text, end};
 }
 
 static json
@@ -98,7 +98,7 @@ static ManifestFile readFileEntry(Reader &reader, const json &entry) {
   for (const json &text : reader.field(entry, "xxh64", &json::is_array)) {
     uint64_t hash = 0;
     if (text.is_string()) {
-      const std::string &digits = text.get_ref<const std::string &>();
+      const auto &digits = text.get_ref<const std::string &>();
       auto [end, code] = std::from_chars(
           digits.data(), digits.data() + digits.size(), hash, 16);
       reader.expect(code == std::errc());

@@ -177,7 +177,7 @@ candidates(Comm &comm, const ResumeRequest &request) {
   if (comm.rank() == 0 && request.tag.empty()) {
     tags = partialTags(request.directory);
     std::string newest = readNewest(request.directory)["partial"];
-    auto found = std::find(tags.begin(), tags.end(), newest);
+    auto found = std::ranges::find(tags, newest);
     if (found != tags.end())
       std::rotate(tags.begin(), found, found + 1);
   }

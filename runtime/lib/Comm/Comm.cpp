@@ -32,7 +32,7 @@ Result<Group> Comm::createGroup(std::vector<int> members, int id) const {
                  "), got " + std::to_string(id)};
   Group group;
   group.identifier = id;
-  auto self = std::find(members.begin(), members.end(), rank());
+  auto self = std::ranges::find(members, rank());
   if (self == members.end())
     return Error{"expects a group with rank " + std::to_string(rank()) +
                  " in it, got one of " + std::to_string(members.size()) +
@@ -196,11 +196,12 @@ Comm::allGatherObjects(const Group &group, const std::string &object) {
   std::vector<int64_t> sizes(group.size());
   sizes[group.rank()] = static_cast<int64_t>(object.size());
   SMP_RETURN_IF_ERROR(wait(allGather(group, DataType::I64, sizes.data(), 1)));
-  int64_t slot = *std::max_element(sizes.begin(), sizes.end());
+  int64_t slot = std::ranges::max(sizes);
   std::string all(slot * group.size(), '\0');
-  std::copy(object.begin(), object.end(), all.begin() + slot * group.rank());
+  std::ranges::copy(object, all.begin() + slot * group.rank());
   SMP_RETURN_IF_ERROR(wait(allGather(group, DataType::U8, all.data(), slot)));
   std::vector<std::string> objects;
+  objects.reserve(sizes.size());
   for (int i = 0; i < group.size(); ++i)
     objects.push_back(all.substr(slot * i, sizes[i]));
   return objects;

@@ -117,7 +117,8 @@ static Status connectBoard(Comm &comm, Watch &state) {
   Status complete = comm.wait(comm.barrier(comm.world()));
   if (leader == self)
     shm_unlink(name.c_str());
-  SMP_RETURN_IF_ERROR(complete);
+  if (!complete)
+    return complete;
   // Without a board (no shared memory) mpirun's SIGTERM still ends us.
   state.self = self;
   state.ranks = comm.size();
@@ -200,7 +201,7 @@ void runtime::stopLiveness() {
   if (!state || !state->thread.joinable())
     return;
   {
-    std::lock_guard lock(state->mutex);
+    std::scoped_lock lock(state->mutex);
     state->stopping = true;
   }
   state->wake.notify_all();

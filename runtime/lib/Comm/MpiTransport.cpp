@@ -169,7 +169,8 @@ Result<std::unique_ptr<Comm>> runtime::createMpiComm() {
                  "turn, got one that does not"};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   int *limit = nullptr, known = 0;
-  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &known);
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void *>(&limit),
+                    &known);
   if (known && *limit < abortTag)
     return Error{"expects an MPI with tags up to " + std::to_string(abortTag) +
                  ", got " + std::to_string(*limit)};

@@ -85,6 +85,7 @@ static void forwardSignal(int signal) {
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   std::vector<char *> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string &word : command)
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);

@@ -34,15 +34,15 @@ public:
   void advance(Wire &wire);
 
 protected:
-  /// Called when the messages of the round before are complete. Posts those of
-  /// the next one; false when there is none.
-  virtual Result<bool> nextRound(Wire &wire) = 0;
-
   Status send(Wire &wire, int peer, int tag, const void *data, int64_t bytes,
               bool synchronous = false);
   Status receive(Wire &wire, int peer, int tag, void *data, int64_t bytes);
 
 private:
+  /// Called when the messages of the round before are complete. Posts those of
+  /// the next one; false when there is none.
+  virtual Result<bool> nextRound(Wire &wire) = 0;
+
   std::vector<Wire::Handle> pending;
   std::optional<Error> failure;
   bool done = false;

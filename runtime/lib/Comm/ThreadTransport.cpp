@@ -161,7 +161,7 @@ Result<bool> ThreadWire::test(Handle handle) {
 
 void ThreadWire::abort(const Error &error) {
   {
-    std::lock_guard lock(hub->mutex);
+    std::scoped_lock lock(hub->mutex);
     if (!hub->error) {
       hub->error =
           Error{"rank " + std::to_string(self) + " stopped: " + error.message,
@@ -176,7 +176,7 @@ std::optional<Error> ThreadWire::aborted() {
   if (!hub->isAborted.load(std::memory_order_acquire))
     return std::nullopt;
   withdraw();
-  std::lock_guard lock(hub->mutex);
+  std::scoped_lock lock(hub->mutex);
   return hub->error;
 }
 
@@ -187,7 +187,7 @@ void ThreadWire::withdraw() {
   for (int peer = 0; peer < hub->size; ++peer)
     for (bool sends : {true, false}) {
       Mailbox &box = sends ? hub->box(self, peer) : hub->box(peer, self);
-      std::lock_guard lock(box.mutex);
+      std::scoped_lock lock(box.mutex);
       for (auto &[tag, queues] : box.tags) {
         if (!sends)
           queues.receives.clear();
@@ -203,6 +203,7 @@ void ThreadWire::withdraw() {
 static std::vector<std::unique_ptr<Comm>>
 connect(const std::shared_ptr<Hub> &hub) {
   std::vector<std::unique_ptr<Comm>> comms;
+  comms.reserve(hub->size);
   for (int rank = 0; rank < hub->size; ++rank)
     comms.push_back(
         std::make_unique<Comm>(std::make_unique<ThreadWire>(hub, rank)));
@@ -220,6 +221,7 @@ Status runtime::runThreads(int ranks,
   std::vector<Status> results(ranks);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(ranks);
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
         setActivityRank(rank);

@@ -34,7 +34,7 @@ double runtime::traceNow() {
 }
 
 void Trace::add(TraceEvent event) {
-  std::lock_guard lock(mutex);
+  std::scoped_lock lock(mutex);
   events.push_back(std::move(event));
 }
 
@@ -64,7 +64,7 @@ static json toJson(const TraceEvent &event, int rank, int track) {
 }
 
 std::string Trace::fragment() const {
-  std::lock_guard lock(mutex);
+  std::scoped_lock lock(mutex);
   std::string text;
   auto append = [&](const json &entry) {
     text += (text.empty() ? "" : ",\n") +

@@ -38,7 +38,8 @@ struct TraceEvent {
 /// Collects the events of one rank; any thread may add.
 class Trace {
 public:
-  explicit Trace(int rank, std::string label = "") : rank(rank), label(label) {}
+  explicit Trace(int rank, std::string label = "")
+      : rank(rank), label(std::move(label)) {}
   void add(TraceEvent event);
   /// The events of this rank as comma-separated JSON objects.
   std::string fragment() const;
