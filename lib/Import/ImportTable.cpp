@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ImportTable.h"
+#include "smp/Import/Importer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace smp;
 
-const ImportRule *smp::findRule(StringRef target) {
+static const llvm::StringMap<const ImportRule *> &importTable() {
   static const llvm::StringMap<const ImportRule *> table = [] {
     llvm::StringMap<const ImportRule *> rules;
     for (ArrayRef<ImportRule> family :
@@ -23,7 +24,19 @@ const ImportRule *smp::findRule(StringRef target) {
         rules[rule.target] = &rule;
     return rules;
   }();
-  return table.lookup(target);
+  return table;
+}
+
+const ImportRule *smp::findRule(StringRef target) {
+  return importTable().lookup(target);
+}
+
+std::vector<std::string> smp::importedOperators() {
+  std::vector<std::string> names;
+  for (const auto &entry : importTable())
+    names.push_back(entry.getKey().str());
+  llvm::sort(names);
+  return names;
 }
 
 bool smp::isIgnored(const pt2::Node &node) {

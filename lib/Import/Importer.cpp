@@ -176,7 +176,7 @@ OwningOpRef<ModuleOp> ModuleImporter::run() {
     auto error = emitError(loc)
                  << "expects operators that smp can import, got others:"
                  << refusals.str();
-    error.attachNote() << "docs/ImporterCoverage.md lists what is covered";
+    error.attachNote() << "smp-import --list-operators names those that it can";
     return {};
   }
   if (failed(verify(*module)))

@@ -59,10 +59,12 @@ ModelNames::ModelNames(const Pt2Archive &archive)
       addGroup(names);
   else
     tieSharedStorages(archive);
-  for (const GraphInput &input : archive.train().inputs)
-    if (input.kind == GraphInput::Kind::Parameter &&
-        !groupOf.count(input.target))
-      addGroup({input.target});
+  for (const ExportedGraph *graph : {&archive.train(), archive.eval()})
+    for (const GraphInput &input :
+         graph ? graph->inputs : std::vector<GraphInput>())
+      if (input.kind == GraphInput::Kind::Parameter &&
+          !groupOf.count(input.target))
+        addGroup({input.target});
   std::set<std::string> seen;
   auto append = [&](const std::string &name) {
     if (groupOf.count(name) && seen.insert(namesOf(name).front()).second)

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "smp/Import/Importer.h"
+#include "smp/Import/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -19,8 +21,7 @@ using namespace smp;
 static cl::OptionCategory category("smp-import options");
 
 static cl::opt<std::string>
-    inputPath(cl::Positional, cl::Required, cl::cat(category),
-              cl::value_desc("model.pt2"),
+    inputPath(cl::Positional, cl::cat(category), cl::value_desc("model.pt2"),
               cl::desc("<archive of smp.export or torch.export.save>"));
 
 static cl::opt<std::string> outputPath(
@@ -30,6 +31,15 @@ static cl::opt<std::string> outputPath(
 static cl::opt<std::string> weightsPath(
     "weights", cl::cat(category), cl::value_desc("model.safetensors"),
     cl::desc("Also write the archive's weights there (default: not written)"));
+
+static cl::opt<bool> recover(
+    "recover-composites", cl::init(true), cl::cat(category),
+    cl::desc("Put together the composites that the export took apart (default "
+             "on; off shows operator by operator what the archive holds)"));
+
+static cl::opt<bool> listOperators(
+    "list-operators", cl::cat(category),
+    cl::desc("Print the ATen operators that can be imported, and stop"));
 
 static constexpr char kOverview[] =
     "imports a PyTorch model into the smp dialect\n\n"
@@ -43,6 +53,14 @@ static int fail(const Error &error) {
 }
 
 static int run() {
+  if (listOperators) {
+    for (const std::string &name : importedOperators())
+      llvm::outs() << name << "\n";
+    return 0;
+  }
+  if (inputPath.empty())
+    return fail(
+        {"expects an archive, got none", "smp-import model.pt2 -o model.mlir"});
   Result<pt2::Pt2Archive> archive = pt2::Pt2Archive::open(inputPath);
   if (!archive)
     return fail(archive.error());
@@ -51,6 +69,11 @@ static int run() {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module = importArchive(&context, *archive);
   if (!module)
+    return 1;
+  mlir::PassManager passes(&context);
+  if (recover)
+    passes.addPass(createRecoverCompositesPass());
+  if (failed(passes.run(*module)))
     return 1;
   if (!weightsPath.empty()) {
     Result<size_t> written = pt2::writeWeights(*archive, weightsPath);

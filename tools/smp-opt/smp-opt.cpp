@@ -8,6 +8,7 @@
 #include "smp/Autodiff/Passes.h"
 #include "smp/Cost/Passes.h"
 #include "smp/IR/SmpDialect.h"
+#include "smp/Import/Passes.h"
 #include "smp/Partition/Passes.h"
 #include "smp/Schedule/Passes.h"
 #include "smp/Sharding/Passes.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv) {
   smp::registerSmpCostPasses();
   smp::registerSmpPartitionPasses();
   smp::registerSmpSchedulePasses();
+  smp::registerSmpImportPasses();
   smp::registerSmpShardingPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "smp: optimizer driver\n", registry));

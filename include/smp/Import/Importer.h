@@ -25,6 +25,9 @@ namespace smp {
 mlir::OwningOpRef<mlir::ModuleOp> importArchive(mlir::MLIRContext *context,
                                                 const pt2::Pt2Archive &archive);
 
+/// The ATen operators that can be imported, sorted.
+std::vector<std::string> importedOperators();
+
 } // namespace smp
 
 #endif // SMP_IMPORT_IMPORTER_H

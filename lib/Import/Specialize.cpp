@@ -1,0 +1,94 @@
+//===- Specialize.cpp - Static shapes, constants and masks ----------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SpecializeSteps.h"
+#include "smp/Import/Passes.h"
+
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace smp;
+
+namespace smp {
+#define GEN_PASS_DEF_SPECIALIZEPASS
+#include "smp/Import/Passes.h.inc"
+} // namespace smp
+
+LogicalResult smp::verifySpecialized(func::FuncOp function) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.hasStaticShape();
+  };
+  WalkResult walked = function.walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    if (dialect != "smp" && dialect != "func") {
+      op->emitError("expects only 'smp' and 'func' ops after "
+                    "specialization, got '")
+          << op->getName() << "'";
+      return WalkResult::interrupt();
+    }
+    if (!llvm::all_of(op->getResultTypes(), isStatic)) {
+      op->emitError("expects static shapes after specialization, got ")
+          << op->getResultTypes();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+namespace {
+
+struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
+  using SpecializePassBase::SpecializePassBase;
+
+  /// Rows of the option, or of the exported example.
+  int64_t chosenRows() {
+    if (rows > 0)
+      return rows;
+    auto example = getOperation()->getAttrOfType<IntegerAttr>("smp.batch");
+    return example ? example.getInt() : 0;
+  }
+
+  LogicalResult specialize(func::FuncOp function, int64_t chosen) {
+    if (function.isExternal())
+      return success();
+    if (failed(inferStaticShapes(function, {chosen, sequence})))
+      return failure();
+    // Masks before the rest: they are recognised from what is folded away.
+    foldAttentionMasks(function);
+    foldCoordinates(function);
+    // Folds, and drops what is no longer used.
+    if (failed(applyPatternsGreedily(function, FrozenRewritePatternSet())))
+      return failure();
+    IRRewriter rewriter(function.getContext());
+    DominanceInfo dominance(function);
+    eliminateCommonSubExpressions(rewriter, dominance, function);
+    return verifySpecialized(function);
+  }
+
+  void runOnOperation() override {
+    if (rows < 0 || sequence < 0) {
+      getOperation().emitError("option 'rows' and option 'sequence' expect a "
+                               "size of at least 1, got ")
+          << std::min<int64_t>(rows, sequence);
+      return signalPassFailure();
+    }
+    int64_t chosen = chosenRows();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(specialize(function, chosen)))
+        return signalPassFailure();
+    getOperation()->setAttr(
+        "smp.rows",
+        IntegerAttr::get(IntegerType::get(&getContext(), 64), chosen));
+  }
+};
+
+} // namespace
