@@ -15,19 +15,34 @@ static bool isIndex(const Tensor &tensor) {
   return tensor.element().isInteger(64) || tensor.element().isInteger(32);
 }
 
+/// The row of the padding index is read like any other, but PyTorch gives it
+/// no gradient.
+static Tensor withoutPaddingGradient(NodeImporter &n, Tensor rows,
+                                     Tensor indices, int64_t padding) {
+  Tensor number = n.fill(padding, indices.element(), indices.shape);
+  Tensor isPadding = n.compare(ComparePredicate::EQ, indices, number);
+  SmallVector<int64_t> dims =
+      llvm::to_vector(llvm::seq<int64_t>(0, indices.rank()));
+  return n.select(n.expand(isPadding, rows.shape, dims),
+                  n.unary<StopGradientOp>(rows), rows);
+}
+
 static LogicalResult importEmbedding(NodeImporter &n) {
   Tensor table = n.tensor("weight"), indices = n.tensor("indices");
-  if (n.integer("padding_idx", -1) != -1)
-    return n.refuse("with padding_idx");
+  int64_t padding = n.integer("padding_idx", -1);
   if (n.flag("scale_grad_by_freq", false) || table.rank() != 2 ||
       !isIndex(indices))
     return n.refuse("with scale_grad_by_freq or an odd table");
   Shape shape = indices.shape;
   shape.push_back(table.shape.back());
+  Tensor rows = {EmbeddingOp::create(n.builder, n.loc,
+                                     tensorType(table.element(), shape),
+                                     table.value, indices.value),
+                 shape};
+  if (n.refused())
+    return failure();
   return n.give(
-      {EmbeddingOp::create(n.builder, n.loc, tensorType(table.element(), shape),
-                           table.value, indices.value),
-       shape});
+      padding < 0 ? rows : withoutPaddingGradient(n, rows, indices, padding));
 }
 
 static LogicalResult importGather(NodeImporter &n) {

@@ -9,6 +9,8 @@
 #include "GraphImporter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "smp/Import/Passes.h"
 #include "llvm/Support/Path.h"
 #include <set>
 
@@ -190,4 +192,21 @@ OwningOpRef<ModuleOp> smp::importArchive(MLIRContext *context,
                                          const Pt2Archive &archive) {
   context->loadDialect<SmpDialect, func::FuncDialect, arith::ArithDialect>();
   return ModuleImporter(context, archive).run();
+}
+
+OwningOpRef<ModuleOp> smp::importModel(MLIRContext *context,
+                                       const std::string &path) {
+  Result<Pt2Archive> archive = Pt2Archive::open(path);
+  if (!archive) {
+    auto error = emitError(UnknownLoc::get(context), archive.error().message);
+    if (!archive.error().note.empty())
+      error.attachNote() << archive.error().note;
+    return {};
+  }
+  OwningOpRef<ModuleOp> module = importArchive(context, *archive);
+  PassManager passes(context);
+  passes.addPass(createRecoverCompositesPass());
+  if (!module || failed(passes.run(*module)))
+    return {};
+  return module;
 }

@@ -92,15 +92,17 @@ static Value tableOf(PatternRewriter &rewriter, Value value, bool build) {
   if (!build)
     return value;
   Value half = equalHalf(rewriter, expand.getOperand());
+  // Named after what computes the table, so that all layers share it.
+  while (Value operand = operandOf<ReshapeOp>(half))
+    half = operand;
   auto type = RankedTensorType::get({rows, columns / 2}, from.getElementType());
   if (type == half.getType())
     return half;
-  Operation *anchor = half.getDefiningOp();
   rewriter.setInsertionPointAfterValue(half);
   auto table =
       ReshapeOp::create(rewriter, half.getLoc(), type, half, ValueRange());
-  if (anchor)
-    copyScope(anchor, table);
+  if (Operation *source = half.getDefiningOp())
+    copyScope(source, table);
   return table;
 }
 

@@ -87,6 +87,7 @@ static int run() {
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   module->print(output->os(), flags);
+  output->os() << "\n";
   output->keep();
   return 0;
 }

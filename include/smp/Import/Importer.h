@@ -25,6 +25,11 @@ namespace smp {
 mlir::OwningOpRef<mlir::ModuleOp> importArchive(mlir::MLIRContext *context,
                                                 const pt2::Pt2Archive &archive);
 
+/// What `smp-import` does: opens the archive, imports it and recovers its
+/// composites. Null after diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext *context,
+                                              const std::string &path);
+
 /// The ATen operators that can be imported, sorted.
 std::vector<std::string> importedOperators();
 

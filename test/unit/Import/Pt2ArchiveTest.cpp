@@ -18,9 +18,9 @@ using nlohmann::json;
 
 namespace {
 
-/// The graph y = relu(x + w) of one parameter w of shape [2, 3].
+/// The graph y = x + w of one parameter w of shape [2, 3].
 json graphOf() {
-  return json::parse(R"({
+  return json::parse(R"json({
     "schema_version": {"major": 8, "minor": 20},
     "graph_module": {
       "graph": {
@@ -34,32 +34,25 @@ json graphOf() {
             "nn_module_stack": "L__self__,,a.M;L__self__h,h.0@1,b.N"}}],
         "tensor_values": {
           "w": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 3}]},
-          "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Symbol('s0', positive=True, integer=True)"}
-}, {"as_int": 3}]
-}
-, "y" : {
-  "dtype" : 7, "sizes" : [ {"as_expr" : {"expr_str" : "s0"}}, {"as_int" : 3} ]
-}
-}
-, "sym_int_values" : {}
-}
-, "signature" : {
-  "input_specs": [
+          "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str":
+            "Symbol('s0', positive=True, integer=True)"}}, {"as_int": 3}]},
+          "y": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "s0"}},
+                                      {"as_int": 3}]}},
+        "sym_int_values": {}},
+      "signature": {
+        "input_specs": [
           {"parameter": {"arg": {"name": "w"}, "parameter_name": "h.w"}},
           {"user_input": {"arg": {"as_tensor": {"name": "x"}}}}],
         "output_specs": [
-          {"user_output": {"arg": {"as_tensor": {"name": "y"}}}}]
-}
-}
-})");
+          {"user_output": {"arg": {"as_tensor": {"name": "y"}}}}]}}})json");
 }
 
 json weightsOf() {
-  return json::parse(R"({"config": {"h.w": {
+  return json::parse(R"json({"config": {"h.w": {
     "path_name": "weight_0", "is_param": true, "use_pickle": false,
     "tensor_meta": {"dtype": 7, "sizes": [{"as_int": 2}, {"as_int": 3}],
       "strides": [{"as_int": 1}, {"as_int": 2}],
-      "storage_offset": {"as_int": 1}}}}})");
+      "storage_offset": {"as_int": 1}}}}})json");
 }
 
 std::string storageOf(size_t floats) {
