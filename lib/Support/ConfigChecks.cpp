@@ -113,6 +113,10 @@ static std::vector<Missing> missingPartitioning(const Config &c) {
            text(c.memoryLimit.value_or(0)), "a memory limit"},
           {c.machine.has_value(), "machine", "no value",
            "'" + c.machine.value_or("") + "'", "a machine description"},
+          {c.plan.has_value(), "plan", "no value",
+           "'" + c.plan.value_or("") + "'", "following a saved plan"},
+          {c.loadPartition, "load_partition", "false", "true",
+           "following a saved plan"},
           {c.partitioner != "default", "partitioner", "'default'",
            "'" + c.partitioner + "'", "this partitioner"}};
 }

@@ -7,6 +7,7 @@
 
 #include "smp/Support/Config.h"
 #include "smp/Support/Json.h"
+#include "smp/Support/MappedFile.h"
 #include <gtest/gtest.h>
 
 using namespace smp;
@@ -237,26 +238,29 @@ TEST(Config, WhatIsNotBuiltYetSaysSo) {
     ASSERT_FALSE(status) << text;
     EXPECT_EQ(status.error().str(), message);
   }
-  for (const char *text : {R"({"prescaled_batch": true})",
-                           R"({"tensor_parallelism": {"a": true}})",
-                           R"({"sharded_data_parallel_degree": 2})",
-                           R"({"shard_optimizer_state": true})",
-                           R"({"fp16": true})",
-                           R"({"bf16": true})",
-                           R"({"offload_activations": true})",
-                           R"({"pipeline": "looped"})",
-                           R"({"pipeline": "zero-bubble"})",
-                           R"({"gradient_accumulation": 2})",
-                           R"({"loss_normalization": "sum"})",
-                           R"({"optimizer": "adam"})",
-                           R"({"contiguous": false})",
-                           R"({"optimizer": {"groups": [{"match": "a"}]}})",
-                           R"({"memory_limit": 5})",
-                           R"({"machine": "m"})",
-                           R"({"target": "cuda"})",
-                           R"({"partitioner": "tree"})",
-                           R"({"pipeline_layout": "E"})",
-                           R"({"loss_scale": 2})"})
+  for (const char *text :
+       {R"({"prescaled_batch": true})",
+        R"({"tensor_parallelism": {"a": true}})",
+        R"({"sharded_data_parallel_degree": 2})",
+        R"({"shard_optimizer_state": true})",
+        R"({"fp16": true})",
+        R"({"bf16": true})",
+        R"({"offload_activations": true})",
+        R"({"pipeline": "looped"})",
+        R"({"pipeline": "zero-bubble"})",
+        R"({"gradient_accumulation": 2})",
+        R"({"loss_normalization": "sum"})",
+        R"({"optimizer": "adam"})",
+        R"({"contiguous": false})",
+        R"({"optimizer": {"groups": [{"match": "a"}]}})",
+        R"({"memory_limit": 5})",
+        R"({"machine": "m"})",
+        R"({"target": "cuda"})",
+        R"({"partitioner": "tree"})",
+        R"({"pipeline_layout": "E"})",
+        R"({"loss_scale": 2})",
+        R"({"plan": "partition.json"})",
+        R"({"load_partition": true, "partition_file": "p.json"})"})
     EXPECT_FALSE(checkSupported(parse(text))) << text;
   for (const char *text :
        {R"({"optimize": "speed", "pipeline": "1f1b"})",
@@ -266,4 +270,22 @@ TEST(Config, WhatIsNotBuiltYetSaysSo) {
         R"({"auto_partition": false, "default_partition": 0,
             "contiguous": false})"})
     EXPECT_TRUE(checkSupported(parse(text))) << text;
+}
+
+/// The table of the documentation is the table of keys.
+TEST(Config, EveryKeyIsDocumented) {
+  auto page = readFile(SMP_SOURCE_DIR "/docs/Configuration.md");
+  ASSERT_TRUE(page);
+  size_t rows = 0;
+  for (const ConfigKey &key : configKeys()) {
+    std::string row = "| `" + std::string(key.name) + "` | " +
+                      std::string(key.type) + " | " +
+                      std::string(key.defaultValue) + " | " +
+                      std::string(key.meaning) + " |\n";
+    EXPECT_NE(page->find(row), std::string::npos) << row;
+  }
+  for (size_t at = page->find("\n| `"); at != std::string::npos;
+       at = page->find("\n| `", at + 1))
+    ++rows;
+  EXPECT_EQ(rows, configKeys().size());
 }
