@@ -25,6 +25,7 @@ void SmpDialect::initialize() {
   registerElementwiseOps();
   registerIndexOps();
   registerLossOps();
+  registerLoweredOps();
   registerNormOps();
   registerOptimizerOps();
   registerProductOps();

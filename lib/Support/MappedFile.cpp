@@ -60,8 +60,25 @@ MappedFile::~MappedFile() {
 }
 
 Result<std::string> smp::readFile(const std::string &path) {
-  SMP_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
-  return std::string(file.text());
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return fileError(path, "open");
+  // Not by its size: files of /proc say that they are empty.
+  std::string content;
+  char piece[1 << 16];
+  ssize_t bytes = 0;
+  while ((bytes = read(descriptor, piece, sizeof(piece))) != 0) {
+    if (bytes < 0 && errno == EINTR)
+      continue;
+    if (bytes < 0) {
+      Error error = fileError(path, "read");
+      close(descriptor);
+      return error;
+    }
+    content.append(piece, bytes);
+  }
+  close(descriptor);
+  return content;
 }
 
 static bool writeAll(int descriptor, std::string_view content) {

@@ -7,8 +7,10 @@
 
 #include "smp/Autodiff/Passes.h"
 #include "smp/Cost/Passes.h"
+#include "smp/Emit/EmitJob.h"
 #include "smp/IR/SmpDialect.h"
 #include "smp/Import/Passes.h"
+#include "smp/Lowering/Passes.h"
 #include "smp/Partition/Passes.h"
 #include "smp/Schedule/Passes.h"
 #include "smp/Sharding/Passes.h"
@@ -29,6 +31,8 @@ int main(int argc, char **argv) {
   smp::registerSmpSchedulePasses();
   smp::registerSmpImportPasses();
   smp::registerSmpShardingPasses();
+  smp::registerSmpLoweringPasses();
+  smp::registerEmit(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "smp: optimizer driver\n", registry));
 }

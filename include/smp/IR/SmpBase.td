@@ -45,6 +45,7 @@ def Smp_Dialect : Dialect {
     void registerElementwiseOps();
     void registerIndexOps();
     void registerLossOps();
+    void registerLoweredOps();
     void registerNormOps();
     void registerOptimizerOps();
     void registerProductOps();

@@ -20,6 +20,7 @@ include "smp/IR/IndexOps.td"
 include "smp/IR/LossOps.td"
 include "smp/IR/RandomOps.td"
 include "smp/IR/OptimizerOps.td"
+include "smp/IR/LoweredOps.td"
 include "smp/IR/DistributionOps.td"
 include "smp/IR/ProgramOps.td"
 

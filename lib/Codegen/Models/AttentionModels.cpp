@@ -1,0 +1,230 @@
+//===- AttentionModels.cpp - Code of attention's rows ----------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile is some rows of scores. Under a causal mask a row ends at its own
+// position: what lies behind adds exactly nothing, so skipping it does not
+// change a bit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "Register.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace smp;
+using namespace smp::codegen;
+
+namespace smp::codegen {
+
+namespace {
+
+/// What the forward and the gradient share: the rows of scores.
+template <typename OpT> class ScoreRows {
+public:
+  ScoreRows(OpT op, KernelEmitter &e)
+      : op(op), e(e), rows(op.getScores()),
+        shape(tensorType(op.getScores()).getShape()) {}
+
+  void forEach(Value begin, Value end, llvm::function_ref<void(Value)> body) {
+    e.forRows(begin, end, rows.perTile(), rows.count, [&](Value index) {
+      row = index;
+      places = e.delinearize(e.uniform(row), shape.drop_back());
+      body(row);
+    });
+  }
+
+  /// How many keys the row sees.
+  Value visible() {
+    if (op.getMask().getKind() == MaskKind::None)
+      return e.i64(rows.width);
+    Value past = arith::AddIOp::create(e.b, places[2].base, e.i64(1));
+    return arith::MinSIOp::create(e.b, past, e.i64(rows.width));
+  }
+
+  Index at(const Coordinate &key) { return placeInRow(e, row, rows, key); }
+
+  /// Scaled, with bias.
+  Value score(const Coordinate &key) {
+    Value value = e.at(op.getScores(), at(key));
+    value = mulF(e, value, number(e, op.getScale().convertToDouble(), value));
+    Value bias = op.getBias();
+    if (!bias)
+      return value;
+    SmallVector<Coordinate> place(places.begin(), places.end());
+    place.push_back(key);
+    for (auto [coordinate, size] :
+         llvm::zip(place, tensorType(bias).getShape()))
+      if (size == 1)
+        coordinate = e.constant(0);
+    Value added = e.at(bias, e.fromDims(place));
+    if (isa<FloatType>(tensorType(bias).getElementType()))
+      return addF(e, value, added);
+    return e.select(added, value, infinity(value));
+  }
+
+  Value infinity(Value like) {
+    return number(e, -std::numeric_limits<double>::infinity(), like);
+  }
+  Value isHidden(Value score) {
+    return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, score,
+                                 infinity(score));
+  }
+
+  /// Null without dropout.
+  Value factor(const Coordinate &key) {
+    if (op.getDropout().isZero())
+      return {};
+    int64_t perSample = shape[1] * shape[2] * shape[3];
+    return e.convert(dropoutFactor(e, e.immediate(op, 0), perSample,
+                                   at(key).coordinates[0],
+                                   op.getDropout().convertToDouble()),
+                     tensorType(op.getScores()).getElementType());
+  }
+
+  void zeroRest(Value from, Value result) {
+    if (op.getMask().getKind() == MaskKind::None)
+      return;
+    e.forLanes(
+        from, e.i64(rows.width),
+        [&](const Coordinate &key) {
+          e.store(result, at(key),
+                  e.splat(0.0, tensorType(result).getElementType()));
+        },
+        /*alignment=*/1);
+  }
+
+  OpT op;
+  KernelEmitter &e;
+  Rows rows;
+  ArrayRef<int64_t> shape;
+  Value row;
+  SmallVector<Coordinate, 4> places;
+};
+
+template <typename Model, typename OpT>
+struct ScoresModel : KernelOpInterface::ExternalModel<Model, OpT> {
+  int64_t getTiles(Operation *op) const {
+    return Rows(op->getOperand(0)).tiles();
+  }
+  void getImmediates(Operation *op, SmallVectorImpl<int64_t> &values) const {
+    values.push_back(cast<OpT>(op).getSite());
+  }
+  void emitTiles(Operation *op, KernelEmitter &e, Value begin,
+                 Value end) const {
+    ScoreRows<OpT> rows(cast<OpT>(op), e);
+    rows.forEach(begin, end, [&](Value) { Model::emitRow(rows); });
+  }
+};
+
+struct SoftmaxRowsModel : ScoresModel<SoftmaxRowsModel, AttentionSoftmaxOp> {
+  static void emitRow(ScoreRows<AttentionSoftmaxOp> &s) {
+    KernelEmitter &e = s.e;
+    Value result = s.op.getResult(), seen = s.visible();
+    Value largest = e.reduceLanes(
+        seen, Reduction::Max,
+        [&](const Coordinate &key) { return SmallVector<Value>{s.score(key)}; },
+        tensorType(result).getElementType())[0];
+    // A row that sees nothing has weights of zero and a log-sum-exp of -inf.
+    Value shift = e.select(s.isHidden(largest), number(e, 0, largest), largest);
+    Value sum = e.reduceLanes(
+        seen, Reduction::Sum,
+        [&](const Coordinate &key) {
+          Value power = exp(e, subF(e, s.score(key), shift));
+          e.store(result, s.at(key), power);
+          return SmallVector<Value>{power};
+        },
+        tensorType(result).getElementType())[0];
+    e.store(s.op.getLse(), rowIndex(e, s.row), addF(e, shift, log(e, sum)));
+    Value none = arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, sum,
+                                       number(e, 0, sum));
+    Value inverse =
+        e.select(none, number(e, 0, sum), divF(e, number(e, 1, sum), sum));
+    e.forLanes(e.i64(0), seen, [&](const Coordinate &key) {
+      Value weight = mulF(e, e.reload(result, s.at(key)), inverse);
+      if (Value factor = s.factor(key))
+        weight = mulF(e, weight, factor);
+      e.store(result, s.at(key), weight);
+    });
+    s.zeroRest(seen, result);
+  }
+  int64_t getInPlaceOperand(Operation *, unsigned result) const {
+    return result == 0 ? 0 : -1;
+  }
+};
+
+// With P the weights before dropout, M the dropout factors, W = P M:
+// dS = P (M dW - rowsum(dO O)) scale.
+struct SoftmaxRowsGradModel
+    : ScoresModel<SoftmaxRowsGradModel, AttentionSoftmaxGradOp> {
+  static void emitRow(ScoreRows<AttentionSoftmaxGradOp> &s) {
+    KernelEmitter &e = s.e;
+    AttentionSoftmaxGradOp op = s.op;
+    Rows outputs(op.getOutput());
+    Value delta = e.reduceLanes(
+        outputs.width, Reduction::Sum, [&](const Coordinate &place) {
+          Index index = placeInRow(e, s.row, outputs, place);
+          return SmallVector<Value>{mulF(e, e.at(op.getCotangent(), index),
+                                         e.at(op.getOutput(), index))};
+        })[0];
+    Value lse = e.at(op.getLse(), rowIndex(e, s.row));
+    Value seen = s.visible();
+    e.forLanes(e.i64(0), seen, [&](const Coordinate &key) {
+      Value score = s.score(key), zero = number(e, 0, score);
+      Value p = exp(e, subF(e, score, lse));
+      if (op.getBias())
+        p = e.select(s.isHidden(score), zero, p);
+      Value weight = p, grad = e.at(op.getWeightGrad(), s.at(key));
+      if (Value factor = s.factor(key)) {
+        weight = mulF(e, p, factor);
+        grad = mulF(e, grad, factor);
+      }
+      Value scale = number(e, op.getScale().convertToDouble(), p);
+      Value scoreGrad = mulF(e, mulF(e, p, subF(e, grad, delta)), scale);
+      e.store(op.getWeights(), s.at(key), weight);
+      e.store(op.getScoresGrad(), s.at(key), scoreGrad);
+    });
+    s.zeroRest(seen, op.getWeights());
+    s.zeroRest(seen, op.getScoresGrad());
+  }
+  int64_t getInPlaceOperand(Operation *, unsigned result) const {
+    return result;
+  }
+};
+
+/// The pairs (i, i + D/2) of the last dim, turned by the angle of the place.
+struct RotaryModel
+    : PointwiseOpInterface::ExternalModel<RotaryModel, RotaryEmbeddingOp> {
+  void emitElements(Operation *operation, KernelEmitter &e, const Index &index,
+                    SmallVectorImpl<Value> &results) const {
+    auto op = cast<RotaryEmbeddingOp>(operation);
+    int64_t half = tensorType(op.getCosine()).getShape().back();
+    auto places = e.dims(index, op.getResult());
+    Coordinate place = places.back(), position = places[places.size() - 2];
+    auto [which, pair] = e.divmod(place, half);
+    Index angle = e.fromDims({position, pair});
+    Value x = e.at(op.getOperand(), e.fromDims(places));
+    Coordinate back = e.mul(which, -half);
+    places.back() = e.add(e.add(pair, half), back);
+    Value other = e.at(op.getOperand(), e.fromDims(places));
+    Value turned = mulF(e, other, e.at(op.getSine(), angle));
+    Value isFirst = e.compare(arith::CmpIPredicate::eq, which, e.constant(0));
+    turned = e.select(isFirst, arith::NegFOp::create(e.b, turned), turned);
+    results.push_back(addF(e, mulF(e, x, e.at(op.getCosine(), angle)), turned));
+  }
+};
+
+} // namespace
+
+void attachAttentionModels(MLIRContext *context) {
+  AttentionSoftmaxOp::attachInterface<SoftmaxRowsModel>(*context);
+  AttentionSoftmaxGradOp::attachInterface<SoftmaxRowsGradModel>(*context);
+  RotaryEmbeddingOp::attachInterface<RotaryModel>(*context);
+}
+
+} // namespace smp::codegen

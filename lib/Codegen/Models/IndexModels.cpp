@@ -1,0 +1,142 @@
+//===- IndexModels.cpp - Elements chosen by integer tensors ----*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Indices are brought into range, so that bad data gives wrong numbers and not
+// a fault; the runtime checks tokens when it reads them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "Register.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace smp;
+using namespace smp::codegen;
+
+namespace smp::codegen {
+
+/// The integers of `tensor` at `index` as a coordinate in [0, extent).
+static Coordinate chosen(KernelEmitter &e, Value tensor, const Index &index,
+                         int64_t extent) {
+  Value values = e.convert(e.at(tensor, index), e.b.getI64Type());
+  bool uniform = llvm::all_of(
+      index.coordinates, [](const Coordinate &c) { return c.isUniform(); });
+  Coordinate place =
+      uniform ? e.uniform(e.first(values)) : Coordinate{{}, 0, values, 1};
+  return e.clamp(place, 0, extent - 1);
+}
+
+static Value move(EmbeddingOp op, KernelEmitter &e, const Index &index) {
+  auto places = e.dims(index, op.getResult());
+  Coordinate column = places.pop_back_val();
+  Coordinate row = chosen(e, op.getIndices(), e.fromDims(places),
+                          tensorType(op.getTable()).getDimSize(0));
+  return e.at(op.getTable(), e.fromDims({row, column}));
+}
+
+static Value move(GatherOp op, KernelEmitter &e, const Index &index) {
+  auto places = e.dims(index, op.getResult());
+  places[op.getDim()] =
+      chosen(e, op.getIndices(), e.fromDims(places),
+             tensorType(op.getOperand()).getDimSize(op.getDim()));
+  return e.at(op.getOperand(), e.fromDims(places));
+}
+
+static Value move(IndexOp op, KernelEmitter &e, const Index &index) {
+  auto places = e.dims(index, op.getResult());
+  auto type = tensorType(op.getOperand());
+  int64_t rank = tensorType(op.getIndices().front()).getRank();
+  Index where = e.fromDims(ArrayRef(places).take_front(rank));
+  SmallVector<Coordinate> from;
+  for (auto [dim, indices] : llvm::enumerate(op.getIndices()))
+    from.push_back(chosen(e, indices, where, type.getDimSize(dim)));
+  llvm::append_range(from, ArrayRef(places).drop_front(rank));
+  return e.at(op.getOperand(), e.fromDims(from));
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients: each tile owns some columns and visits the places in order
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Lanes of the last dim, four vectors a tile.
+constexpr int64_t columnsPerTile = 64;
+
+struct EmbeddingGradModel
+    : KernelOpInterface::ExternalModel<EmbeddingGradModel, EmbeddingGradOp> {
+  int64_t getTiles(Operation *op) const {
+    Rows rows(op->getResult(0));
+    return (rows.width + columnsPerTile - 1) / columnsPerTile;
+  }
+
+  void emitTiles(Operation *op, KernelEmitter &e, Value begin,
+                 Value end) const {
+    auto grad = cast<EmbeddingGradOp>(op);
+    Rows table(grad.getResult()), places(grad.getCotangent());
+    Value low = arith::MulIOp::create(e.b, begin, e.i64(columnsPerTile));
+    Value high = arith::MulIOp::create(e.b, end, e.i64(columnsPerTile));
+    high = arith::MinSIOp::create(e.b, high, e.i64(table.width));
+    Type type = tensorType(grad.getResult()).getElementType();
+    e.forRange(e.i64(0), e.i64(table.count), 1, [&](Value row) {
+      e.forLanes(low, high, [&](const Coordinate &column) {
+        e.store(grad.getResult(), placeInRow(e, row, table, column),
+                e.splat(0.0, type));
+      });
+    });
+    e.forRange(e.i64(0), e.i64(places.count), 1, [&](Value place) {
+      Coordinate row =
+          chosen(e, grad.getIndices(), rowIndex(e, place), table.count);
+      e.forLanes(low, high, [&](const Coordinate &column) {
+        Index to = placeInRow(e, row.base, table, column);
+        Value added =
+            e.at(grad.getCotangent(), placeInRow(e, place, places, column));
+        e.store(grad.getResult(), to,
+                addF(e, e.reload(grad.getResult(), to), added));
+      });
+    });
+  }
+  int64_t getReads(Operation *, unsigned) const { return 1; }
+};
+
+/// One tile: places of equal index may lie anywhere.
+struct GatherGradModel
+    : KernelOpInterface::ExternalModel<GatherGradModel, GatherGradOp> {
+  int64_t getTiles(Operation *) const { return 1; }
+
+  void emitTiles(Operation *op, KernelEmitter &e, Value, Value) const {
+    auto grad = cast<GatherGradOp>(op);
+    auto type = tensorType(grad.getResult());
+    e.forLanes(type.getNumElements(), [&](const Coordinate &position) {
+      e.store(grad.getResult(), Index::makeFlat(position),
+              e.splat(0.0, type.getElementType()));
+    });
+    int64_t count = tensorType(grad.getCotangent()).getNumElements();
+    e.forRange(e.i64(0), e.i64(count), 1, [&](Value place) {
+      Index from = Index::makeFlat(e.uniform(place));
+      auto places = e.dims(from, grad.getCotangent());
+      places[grad.getDim()] =
+          chosen(e, grad.getIndices(), from, grad.getExtent());
+      Index to = e.fromDims(places);
+      e.store(grad.getResult(), to,
+              addF(e, e.reload(grad.getResult(), to),
+                   e.at(grad.getCotangent(), from)));
+    });
+  }
+};
+
+} // namespace
+
+void attachIndexModels(MLIRContext *context) {
+  attachMoves<EmbeddingOp, GatherOp, IndexOp>(context);
+  EmbeddingGradOp::attachInterface<EmbeddingGradModel>(*context);
+  GatherGradOp::attachInterface<GatherGradModel>(*context);
+}
+
+} // namespace smp::codegen

@@ -1,0 +1,269 @@
+//===- EmitJob.cpp - A scheduled module to a job folder --------*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/Emit/EmitJob.h"
+#include "Constants.h"
+#include "Manifest.h"
+#include "Schedules.h"
+#include "Storage.h"
+#include "smp/Codegen/HostCode.h"
+#include "smp/Lowering/Lowering.h"
+#include "smp/Memory/ArenaPlan.h"
+#include "smp/Support/Hash.h"
+#include "smp/Support/MappedFile.h"
+#include "smp/runtime/Job/JobReader.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace smp;
+using namespace smp::emit;
+using nlohmann::json;
+
+//===----------------------------------------------------------------------===//
+// lower
+//===----------------------------------------------------------------------===//
+
+/// How many rows the tables have that inputs choose from; the fewest, because
+/// every token must exist in all of them.
+static void recordVocabulary(ModuleOp module) {
+  int64_t rows = 0;
+  module.walk([&](EmbeddingOp op) {
+    auto argument = dyn_cast<BlockArgument>(op.getIndices());
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (!argument || argument.getOwner() != &function.getBody().front())
+      return;
+    auto binding = function.getArgAttrOfType<BindingAttr>(
+        argument.getArgNumber(), kBindingAttr);
+    if (!binding || binding.getKind() != BindingKind::Input)
+      return;
+    int64_t size =
+        cast<RankedTensorType>(op.getTable().getType()).getDimSize(0);
+    rows = rows ? std::min(rows, size) : size;
+  });
+  if (rows)
+    module->setAttr(kVocabularyAttr, OpBuilder(module).getI64IntegerAttr(rows));
+}
+
+LogicalResult smp::lowerPrograms(ModuleOp module) {
+  recordVocabulary(module);
+  for (func::FuncOp program : module.getOps<func::FuncOp>()) {
+    if (program.isDeclaration())
+      continue;
+    decompose(program);
+    formClusters(program);
+    for (Operation &op : program.getBody().front().without_terminator())
+      if (!isa<CommandOpInterface>(op))
+        return op.emitOpError("expects an op that has code, got none");
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// emit
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class JobEmitter {
+public:
+  JobEmitter(Programs programs, const EmitOptions &options)
+      : programs(std::move(programs)), options(options),
+        kernels(this->programs.module.getContext()),
+        ranks(layOutArenas(this->programs)), pools(ranks.size()) {}
+
+  FailureOr<EmitReport> run() {
+    if (failed(prepareFolder()))
+      return failure();
+    for (const Program &program : programs.all)
+      emitProgram(program);
+    if (failed(countSlots(programs, ranks)))
+      return failure();
+    placeConstants();
+    if (failed(writeKernels()) || failed(writeLists()) ||
+        failed(writeManifest()))
+      return failure();
+    report.kernels = kernels.symbols().size();
+    for (const RankArenas &arenas : ranks)
+      report.peakBytes.push_back(arenas.peakBytes());
+    return report;
+  }
+
+private:
+  std::string path(const std::string &file) const {
+    return options.directory + "/" + file;
+  }
+  InFlightDiagnostic error() { return programs.module.emitError(); }
+
+  LogicalResult write(const std::string &file, StringRef content) {
+    std::error_code failure;
+    llvm::raw_fd_ostream out(path(file), failure);
+    if (!failure) {
+      out << content;
+      out.close();
+    }
+    if (failure || out.has_error())
+      return error() << "expects to write '" << path(file) << "', got "
+                     << (failure ? failure.message() : "an error");
+    return success();
+  }
+  LogicalResult write(const std::string &file, const json &content) {
+    return write(file, StringRef(content.dump(1) + "\n"));
+  }
+
+  /// Lists of an earlier job with more chunks or ranks would be read, too.
+  LogicalResult prepareFolder() {
+    if (std::error_code failure =
+            llvm::sys::fs::create_directories(options.directory))
+      return error() << "expects a folder '" << options.directory << "', got "
+                     << failure.message();
+    std::error_code failure;
+    for (llvm::sys::fs::directory_iterator entry(options.directory, failure),
+         end;
+         entry != end && !failure; entry.increment(failure)) {
+      StringRef name = llvm::sys::path::filename(entry->path());
+      if (name.ends_with(".json") &&
+          (name.starts_with("chunk-") || name.starts_with("rank-")))
+        llvm::sys::fs::remove(entry->path());
+    }
+    return success();
+  }
+
+  void emitProgram(const Program &program) {
+    RankArenas &arenas = ranks[program.rank];
+    unsigned workspace = arenas.indexOf("workspace");
+    unsigned constants = arenas.indexOf("constants");
+    ProgramStorage storage = planStorage(
+        program,
+        [&](BindingAttr binding, bool isResult) {
+          return placeOf(programs, ranks, program, binding, isResult);
+        },
+        [&](ConstantOp op) {
+          return Place{constants, pools[program.rank].add(op.getValue()),
+                       bytesOf(op.getType()), false};
+        },
+        workspace);
+    int64_t &stride = arenas.arenas[workspace].stride;
+    stride = std::max(stride, storage.workspaceBytes);
+    CommandList list(kernels, groups, storage.places);
+    for (Operation &op : func::FuncOp(program.function).getBody().front()) {
+      for (const ProgramStorage::Copy &copy : storage.copies)
+        if (copy.before == &op)
+          list.appendCopy(op.getLoc(), copy.from, copy.to);
+      if (auto command = dyn_cast<CommandOpInterface>(op))
+        command.appendCommands(list);
+    }
+    std::vector<Command> commands = mergeCommands(std::move(list.commands));
+    report.commands += commands.size();
+    lists[{program.chunk, program.rank}][program.name] =
+        programToJson(commands);
+  }
+
+  void placeConstants() {
+    for (auto [arenas, pool] : llvm::zip(ranks, pools)) {
+      if (pool.bytes().empty())
+        continue;
+      ArenaInfo &arena = arenas.arenas[arenas.indexOf("constants")];
+      arena.stride = pool.bytes().size();
+      arena.constants = {constants.size(), pool.bytes().size()};
+      constants += pool.bytes();
+    }
+  }
+
+  LogicalResult writeKernels() {
+    target = codegen::hostTarget();
+    if (failed(codegen::lowerKernels(kernels.module())) ||
+        failed(codegen::writeSharedObject(kernels.module(), target,
+                                          path("kernels.so"))))
+      return failure();
+    auto content = readFile(path("kernels.so"));
+    if (!content)
+      return error() << content.error().str();
+    kernelHash = sha256(*content);
+    return success();
+  }
+
+  LogicalResult writeLists() {
+    inputs = collectInputs(programs, ranks);
+    std::vector<std::string> names;
+    for (const JobInput &input : inputs)
+      names.push_back(input.name);
+    for (auto [chunk, rank] : llvm::enumerate(programs.rankOfChunk)) {
+      int64_t index = chunk;
+      if (failed(write("chunk-" + std::to_string(chunk) + ".json",
+                       json{{"version", "1.0"},
+                            {"chunk", index},
+                            {"programs", listsOf(index, rank)}})))
+        return failure();
+    }
+    for (int64_t rank = 0; rank < programs.ranks; ++rank) {
+      FailureOr<json> schedules = schedulesToJson(programs, ranks, rank, names);
+      if (failed(schedules) ||
+          failed(write("rank-" + std::to_string(rank) + ".json",
+                       json{{"version", "1.0"},
+                            {"rank", rank},
+                            {"programs", listsOf(-1, rank)},
+                            {"schedules", *schedules}})))
+        return failure();
+    }
+    return success();
+  }
+
+  json listsOf(int64_t chunk, int64_t rank) const {
+    auto found = lists.find({chunk, rank});
+    return found == lists.end() ? json::object() : json(found->second);
+  }
+
+  LogicalResult writeManifest() {
+    json job = manifest(programs, ranks, inputs, options, constants);
+    job["groups"] = groups.toJson();
+    job["cpu_features"] = target.features;
+    job["kernels"] = {{"file", "kernels.so"},
+                      {"symbols", kernels.symbols()},
+                      {"sha256", kernelHash}};
+    job["hash"] = std::string(64, '0');
+    if (failed(write("constants.bin", StringRef(constants))) ||
+        failed(write("partition.json", options.partition)) ||
+        failed(write("job.json", job)))
+      return failure();
+    auto hash = runtime::hashJobFolder(options.directory);
+    if (!hash)
+      return error() << hash.error().str();
+    job["hash"] = *hash;
+    return write("job.json", job);
+  }
+
+  Programs programs;
+  const EmitOptions &options;
+  codegen::KernelLibrary kernels;
+  Groups groups;
+  std::vector<RankArenas> ranks;
+  std::vector<ConstantPool> pools;
+  std::string constants, kernelHash;
+  codegen::HostTarget target;
+  std::vector<JobInput> inputs;
+  std::map<std::pair<int64_t, int64_t>, std::map<std::string, json>> lists;
+  EmitReport report;
+};
+
+} // namespace
+
+FailureOr<EmitReport> smp::emitJob(ModuleOp module,
+                                   const EmitOptions &options) {
+  FailureOr<Programs> programs = Programs::collect(module);
+  if (failed(programs))
+    return failure();
+  return JobEmitter(std::move(*programs), options).run();
+}
+
+FailureOr<EmitReport> smp::lowerAndEmit(ModuleOp module,
+                                        const EmitOptions &options) {
+  if (failed(lowerPrograms(module)))
+    return failure();
+  return emitJob(module, options);
+}
