@@ -2,6 +2,7 @@
 # Installs what smp needs to build and run on Debian 12 or a current Ubuntu:
 #   scripts/install.sh            compiler, libraries and tools (as root, or by sudo)
 #   scripts/install.sh --python   also PyTorch and its companions, into .venv
+#   scripts/install.sh --text     also the text that the demo trains on
 # What is there already is left alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,6 +12,7 @@ packages=(cmake ninja-build ccache git
   clang-format-22 clang-tidy-22 libclang-rt-22-dev
   libopenmpi-dev openmpi-bin libdnnl-dev nlohmann-json3-dev libgtest-dev libzstd-dev
   python3 python3-venv)
+[ "${1:-}" != --text ] || packages+=(bible-kjv)
 
 missing=()
 for package in "${packages[@]}"; do

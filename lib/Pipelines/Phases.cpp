@@ -1,0 +1,288 @@
+//===- Phases.cpp - The phases of smp-compile -*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/Pipelines/Phases.h"
+
+#include "smp/Autodiff/Differentiate.h"
+#include "smp/Autodiff/OptimizerSettings.h"
+#include "smp/Import/Passes.h"
+#include "smp/Schedule/BuildSchedule.h"
+#include "smp/Sharding/Distribute.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <array>
+#include <chrono>
+
+using namespace mlir;
+using namespace smp;
+
+static constexpr std::array<std::string_view, kPhaseCount> names = {
+    "import",        "specialize", "shard",    "partition", "stage",
+    "differentiate", "distribute", "schedule", "lower",     "emit"};
+
+std::string_view smp::phaseName(Phase phase) {
+  return names[static_cast<int>(phase)];
+}
+
+std::optional<Phase> smp::parsePhase(std::string_view name) {
+  for (int phase = 0; phase < kPhaseCount; ++phase)
+    if (names[phase] == name)
+      return static_cast<Phase>(phase);
+  return std::nullopt;
+}
+
+void smp::registerCompiler(DialectRegistry &registry) {
+  registry.insert<SmpDialect, arith::ArithDialect, func::FuncDialect>();
+  registerEmit(registry);
+}
+
+namespace {
+
+class Compiler {
+public:
+  Compiler(ModuleOp module, const CompileOptions &options)
+      : module(module), options(options), config(options.config) {}
+
+  FailureOr<CompileReport> run();
+
+private:
+  LogicalResult runPhase(Phase phase);
+  LogicalResult import();
+  LogicalResult specialize();
+  LogicalResult partition();
+  LogicalResult differentiate();
+  LogicalResult schedule();
+  LogicalResult emit();
+
+  schedule::ScheduleOptions scheduleOptions() const;
+  LogicalResult dump(Phase phase);
+  InFlightDiagnostic emit(const Error &error) {
+    InFlightDiagnostic diagnostic = module.emitError(error.message);
+    if (!error.note.empty())
+      diagnostic.attachNote() << error.note;
+    return diagnostic;
+  }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  const Config &config;
+  CompileReport report;
+};
+
+} // namespace
+
+/// The importer maps op to op; composites are put together on its result, as
+/// later phases split, differentiate and lower them whole.
+LogicalResult Compiler::import() {
+  PassManager passes(module->getContext());
+  passes.addPass(createRecoverCompositesPass());
+  return passes.run(module);
+}
+
+/// From here on shapes are static. Must come before anything that reads a cost.
+LogicalResult Compiler::specialize() {
+  std::optional<int64_t> batch = config.batchSize;
+  if (auto exported = module->getAttrOfType<IntegerAttr>("smp.batch");
+      exported && !batch)
+    batch = exported.getInt();
+  if (!batch)
+    return module.emitError(
+        "expects a key 'batch_size', as the export names no "
+        "example batch, got none");
+  if (*batch % config.microbatches != 0) {
+    InFlightDiagnostic diagnostic =
+        module.emitError("expects 'microbatches' to divide 'batch_size' ")
+        << *batch << ", got " << config.microbatches;
+    diagnostic.attachNote() << "batch_size counts the rows of all microbatches";
+    return diagnostic;
+  }
+  report.rows = *batch / config.microbatches;
+  PassManager passes(module->getContext());
+  passes.addPass(
+      createSpecializePass({report.rows, config.sequenceLength.value_or(0)}));
+  // Cleans up what the folded masks leave behind.
+  passes.addPass(createCSEPass());
+  return passes.run(module);
+}
+
+schedule::ScheduleOptions Compiler::scheduleOptions() const {
+  schedule::ScheduleOptions result;
+  result.kind = *schedule::parseScheduleKind(name(config.pipeline));
+  result.microbatches = config.microbatches;
+  result.activeMicrobatches = config.activeMicrobatches;
+  return result;
+}
+
+LogicalResult Compiler::partition() {
+  PartitionOptions plan;
+  plan.partitions = config.pipelineParallelDegree;
+  plan.memoryWeight = config.effectiveMemoryWeight();
+  plan.contiguous = config.contiguous;
+  for (const auto &[path, partition] : config.assignment)
+    plan.assignment[path] = partition;
+  if (!config.autoPartition)
+    plan.defaultPartition = config.defaultPartition;
+  bool sgd = config.optimizer.kind == OptimizerKind::SGD;
+  plan.optimizerBytes = !sgd ? 8 : config.optimizer.momentum != 0 ? 4 : 0;
+  auto inFlight = schedule::stageInFlight(plan.partitions, scheduleOptions());
+  if (!inFlight)
+    return emit(inFlight.error());
+  plan.inFlight = *inFlight;
+  FailureOr<PartitionReport> made = partitionModule(module, plan);
+  if (failed(made))
+    return failure();
+  report.partition = std::move(*made);
+  return success();
+}
+
+LogicalResult Compiler::differentiate() {
+  OptimizerSettings settings;
+  settings.sgd = config.optimizer.kind == OptimizerKind::SGD;
+  settings.beta1 = config.optimizer.beta1;
+  settings.beta2 = config.optimizer.beta2;
+  settings.epsilon = config.optimizer.eps;
+  settings.weightDecay = config.optimizer.weightDecay;
+  settings.momentum = config.optimizer.momentum;
+  settings.gradientClipping = config.gradientClipping;
+  module->setAttr(kOptimizerAttr, settings.toAttribute(module->getContext()));
+  return differentiateChunks(module);
+}
+
+LogicalResult Compiler::schedule() {
+  return buildSchedules(module, scheduleOptions());
+}
+
+/// Floating-point operations of one data owner in a step.
+static double stepFlops(ModuleOp module, int64_t microbatches) {
+  double flops = 0;
+  for (ChunkOp chunk : module.getOps<ChunkOp>())
+    for (FlatSymbolRefAttr name :
+         {chunk.getForwardAttr(), chunk.getBackwardAttr()})
+      if (name)
+        module.lookupSymbol(name)->walk(
+            [&](CostOpInterface op) { flops += op.getFlops(); });
+  return flops * microbatches;
+}
+
+/// The plan as a text that can be read, compared and given back.
+static nlohmann::json planToJson(const PartitionReport &report) {
+  nlohmann::json units = nlohmann::json::array();
+  for (const PartitionReport::Unit &unit : report.units)
+    units.push_back({{"path", unit.path},
+                     {"first_op", unit.firstOp},
+                     {"chunk", unit.chunk}});
+  nlohmann::json plan = {{"version", "1.0"},
+                         {"rank_of_chunk", report.rankOfChunk},
+                         {"units", units},
+                         {"explanations", report.explanations}};
+  if (report.objective)
+    plan["objective"] = *report.objective;
+  if (report.bound)
+    plan["lower_bound"] = *report.bound;
+  return plan;
+}
+
+LogicalResult Compiler::emit() {
+  EmitOptions emission;
+  emission.directory = options.jobDirectory;
+  emission.config = config;
+  emission.model = options.model;
+  emission.flopsPerStep =
+      module->hasAttr("smp.flops")
+          ? module->getAttrOfType<FloatAttr>("smp.flops").getValueAsDouble()
+          : 0;
+  if (report.partition)
+    emission.partition = planToJson(*report.partition);
+  // Kernels are built in dialects that no earlier phase uses.
+  module->getContext()->loadAllAvailableDialects();
+  FailureOr<EmitReport> job = emitJob(module, emission);
+  if (failed(job))
+    return failure();
+  report.job = std::move(*job);
+  return success();
+}
+
+LogicalResult Compiler::runPhase(Phase phase) {
+  switch (phase) {
+  case Phase::Import:
+    return import();
+  case Phase::Specialize:
+    return specialize();
+  case Phase::Shard:
+    // Nothing is split over `tp` yet: every layout is replicated.
+    return success();
+  case Phase::Partition:
+    return partition();
+  case Phase::Stage:
+    return stageChunks(module);
+  case Phase::Differentiate:
+    return differentiate();
+  case Phase::Distribute:
+    return distribute(module);
+  case Phase::Schedule:
+    return schedule();
+  case Phase::Lower:
+    // The work is counted before products become commands.
+    module->setAttr("smp.flops", Builder(module->getContext())
+                                     .getF64FloatAttr(stepFlops(
+                                         module, config.microbatches)));
+    return lowerPrograms(module);
+  case Phase::Emit:
+    return emit();
+  }
+  llvm_unreachable("all phases are handled");
+}
+
+LogicalResult Compiler::dump(Phase phase) {
+  if (options.dumpDirectory.empty())
+    return success();
+  std::string message;
+  llvm::SmallString<128> path(options.dumpDirectory);
+  if (std::error_code failure = llvm::sys::fs::create_directories(path))
+    return module.emitError("expects a folder '")
+           << options.dumpDirectory << "', got " << failure.message();
+  std::string file = std::to_string(static_cast<int>(phase)) + "-" +
+                     std::string(phaseName(phase)) + ".mlir";
+  llvm::sys::path::append(path, file);
+  auto output = openOutputFile(path, &message);
+  if (!output)
+    return module.emitError(message);
+  module->print(output->os());
+  output->keep();
+  return success();
+}
+
+FailureOr<CompileReport> Compiler::run() {
+  int first = static_cast<int>(options.startFrom);
+  for (int index = first; index <= static_cast<int>(options.stopAfter);
+       ++index) {
+    auto phase = static_cast<Phase>(index);
+    auto start = std::chrono::steady_clock::now();
+    if (failed(runPhase(phase)) || failed(verify(module)))
+      return failure();
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - start;
+    if (options.progress)
+      options.progress(phase, seconds.count());
+    if (failed(dump(phase)))
+      return failure();
+  }
+  return std::move(report);
+}
+
+FailureOr<CompileReport> smp::compile(ModuleOp module,
+                                      const CompileOptions &options) {
+  return Compiler(module, options).run();
+}

@@ -1,0 +1,218 @@
+//===- smp-compile.cpp - From a model to a job -*- C++ -*-===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "smp/Import/Importer.h"
+#include "smp/Pipelines/Phases.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace cl = llvm::cl;
+using namespace smp;
+
+static cl::OptionCategory category("smp-compile options");
+
+namespace {
+
+/// The options of this program. They are made in `main`, after LLVM's own of
+/// the same names are gone.
+struct Options {
+  cl::opt<std::string> inputPath{
+      cl::Positional, cl::Required, cl::cat(category),
+      cl::value_desc("model.pt2|model.mlir"),
+      cl::desc(
+          "<archive of an exported model, or a module in the smp dialect>")};
+  cl::opt<std::string> outputPath{
+      "o", cl::init("job"), cl::cat(category), cl::value_desc("job"),
+      cl::desc("Folder of the job (default 'job')")};
+  cl::opt<std::string> configPath{
+      "config", cl::cat(category), cl::value_desc("smp.json"),
+      cl::desc(
+          "Configuration; the keys below may also be given as flags, which "
+          "win (default: none)")};
+  cl::opt<std::string> startFrom{
+      "start-from", cl::init("import"), cl::cat(category),
+      cl::value_desc("phase"),
+      cl::desc("First phase to run, on a module dumped after the phase before "
+               "(default 'import'; example --start-from=stage)")};
+  cl::opt<std::string> stopAfter{
+      "stop-after", cl::init("emit"), cl::cat(category),
+      cl::value_desc("phase"),
+      cl::desc("Last phase to run; before 'emit' the module goes to standard "
+               "output (default 'emit'; example --stop-after=specialize)")};
+  cl::opt<std::string> dumpPhases{
+      "dump-phases", cl::cat(category), cl::value_desc("folder"),
+      cl::desc(
+          "Write the module after each phase there (default: not written)")};
+  cl::opt<bool> quiet{"quiet", cl::cat(category),
+                      cl::desc("Print errors only (default: progress and "
+                               "a summary on standard error)")};
+};
+
+} // namespace
+
+static constexpr char kOverview[] =
+    "compiles a model into a job for smp-run\n\n"
+    "Example:\n"
+    "  smp-compile model.pt2 -o job --pipeline-parallel-degree=2 "
+    "--microbatches=4 --batch-size=16\n\n"
+    "Phases: import, specialize, shard, partition, stage, differentiate, "
+    "distribute, schedule, lower, emit\n";
+
+/// The configuration keys, for the help.
+static std::string configHelp() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "\nConfiguration keys, in --config and as flags (--key=value):\n";
+  for (const ConfigKey &key : configKeys()) {
+    os << "  --" << key.name << "=<" << key.type << ">";
+    if (!key.defaultValue.empty())
+      os << " (default " << key.defaultValue << ")";
+    os << "\n      " << key.meaning << "\n";
+  }
+  os << "\nExit codes: 0 done, 1 an error in the model, the configuration or "
+        "the command line\n";
+  return text;
+}
+
+static int fail(const Error &error) {
+  llvm::errs() << "smp-compile: error: " << error.str() << "\n";
+  return 1;
+}
+
+static Result<Config> readConfig(const Options &cli,
+                                 const std::vector<std::string> &flags) {
+  std::string text;
+  if (!cli.configPath.empty()) {
+    auto file = llvm::MemoryBuffer::getFile(cli.configPath);
+    if (!file)
+      return Error{"expects a configuration file '" + cli.configPath +
+                   "', got " + file.getError().message()};
+    text = (*file)->getBuffer().str();
+  }
+  SMP_ASSIGN_OR_RETURN(ParsedConfig parsed, parseConfig(text, flags));
+  for (const std::string &note : parsed.notes)
+    llvm::errs() << "smp-compile: note: " << note << "\n";
+  SMP_RETURN_IF_ERROR(checkSupported(parsed.config));
+  return parsed.config;
+}
+
+/// Whether a file is a zip archive, as exports are.
+static bool isArchive(llvm::StringRef path) {
+  auto file = llvm::MemoryBuffer::getFileSlice(path, 2, 0);
+  return file && (*file)->getBuffer() == "PK";
+}
+
+static mlir::OwningOpRef<mlir::ModuleOp>
+importArchiveFile(mlir::MLIRContext &context, const std::string &path) {
+  Result<pt2::Pt2Archive> archive = pt2::Pt2Archive::open(path);
+  if (archive)
+    return importArchive(&context, *archive);
+  fail(archive.error());
+  return nullptr;
+}
+
+static mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context,
+                                                   const std::string &path) {
+  if (isArchive(path))
+    return importArchiveFile(context, path);
+  return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
+}
+
+static void printSummary(const CompileReport &report, const std::string &path) {
+  llvm::raw_ostream &os = llvm::errs();
+  if (report.partition) {
+    const PartitionReport &plan = *report.partition;
+    for (const std::string &explanation : plan.explanations)
+      os << "partition: " << explanation << "\n";
+    if (plan.objective && plan.stages.size() > 1)
+      os << llvm::format(
+          "partition: largest stage cost %.4f, lower bound %.4f\n",
+          *plan.objective, plan.bound.value_or(0));
+  }
+  if (!report.job)
+    return;
+  os << "job: " << path << ", microbatches of " << report.rows << " rows, "
+     << report.job->kernels << " kernels, " << report.job->commands
+     << " commands\n";
+  for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))
+    os << llvm::format("memory: pp rank %d takes %.1f MiB\n",
+                       static_cast<int>(rank), bytes / 1048576.0);
+}
+
+static int run(const Options &cli, const std::vector<std::string> &flags) {
+  Result<Config> config = readConfig(cli, flags);
+  if (!config)
+    return fail(config.error());
+  std::optional<Phase> first = parsePhase(cli.startFrom),
+                       last = parsePhase(cli.stopAfter);
+  if (!first || !last || *last < *first)
+    return fail(
+        {"expects phases of the list in --help, the first not after the "
+         "last, got '" +
+         cli.startFrom + "' and '" + cli.stopAfter + "'"});
+
+  mlir::DialectRegistry registry;
+  registerCompiler(registry);
+  mlir::MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module = readModel(context, cli.inputPath);
+  if (!module)
+    return 1;
+
+  CompileOptions options;
+  options.config = *config;
+  options.model = llvm::sys::path::stem(cli.inputPath).str();
+  options.jobDirectory = cli.outputPath;
+  options.startFrom = *first;
+  options.stopAfter = *last;
+  options.dumpDirectory = cli.dumpPhases;
+  if (!cli.quiet)
+    options.progress = [](Phase phase, double seconds) {
+      llvm::errs() << llvm::format(
+          "[%2d/%d] %-13s %6.2f s\n", static_cast<int>(phase) + 1, kPhaseCount,
+          std::string(phaseName(phase)).c_str(), seconds);
+    };
+  llvm::FailureOr<CompileReport> report = compile(*module, options);
+  if (failed(report))
+    return 1;
+  if (*last != Phase::Emit)
+    module->print(llvm::outs());
+  if (!cli.quiet)
+    printSummary(*report, cli.outputPath);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  std::vector<const char *> own;
+  std::vector<std::string> flags;
+  for (int index = 0; index < argc; ++index) {
+    if (index > 0 && isConfigFlag(argv[index]))
+      flags.push_back(argv[index]);
+    else
+      own.push_back(argv[index]);
+  }
+  // LLVM's code generator has an option of this name too.
+  for (const char *name : {"stop-after", "start-from"})
+    cl::getRegisteredOptions().erase(name);
+  Options cli;
+  std::string help = configHelp();
+  cl::extrahelp extra(help);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(own.size(), own.data(), kOverview);
+  return run(cli, flags);
+}
