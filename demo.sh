@@ -55,7 +55,7 @@ rm -rf "$out/checkpoints"
   --data "$out/train.bin" --eval-data "$out/eval.bin" --eval-every $((steps < 100 ? steps : 100)) \
   --metrics "$out/metrics.jsonl" --trace "$out/trace.json" \
   --save-every "$steps" --checkpoint-dir "$out/checkpoints" \
-  --generate 300 --prompt "And God said, "
+  --generate 300 --prompt "And God said, " --temperature 0.7
 
 echo
 echo "job:        $out/job"

@@ -30,8 +30,7 @@ namespace {
 /// the same names are gone.
 struct Options {
   cl::opt<std::string> inputPath{
-      cl::Positional, cl::Required, cl::cat(category),
-      cl::value_desc("model.pt2|model.mlir"),
+      cl::Positional, cl::cat(category), cl::value_desc("model.pt2|model.mlir"),
       cl::desc(
           "<archive of an exported model, or a module in the smp dialect>")};
   cl::opt<std::string> outputPath{
@@ -126,6 +125,11 @@ importArchiveFile(mlir::MLIRContext &context, const std::string &path) {
 
 static mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context,
                                                    const std::string &path) {
+  if (auto file = llvm::MemoryBuffer::getFileSlice(path, 1, 0); !file) {
+    fail({"expects a model at '" + path + "', got " +
+          file.getError().message()});
+    return nullptr;
+  }
   if (isArchive(path))
     return importArchiveFile(context, path);
   return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
@@ -153,6 +157,9 @@ static void printSummary(const CompileReport &report, const std::string &path) {
 }
 
 static int run(const Options &cli, const std::vector<std::string> &flags) {
+  if (cli.inputPath.empty())
+    return fail({"expects a model, got none",
+                 "smp-compile model.pt2 -o job; --help lists the options"});
   Result<Config> config = readConfig(cli, flags);
   if (!config)
     return fail(config.error());
@@ -167,6 +174,7 @@ static int run(const Options &cli, const std::vector<std::string> &flags) {
   mlir::DialectRegistry registry;
   registerCompiler(registry);
   mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module = readModel(context, cli.inputPath);
@@ -196,20 +204,29 @@ static int run(const Options &cli, const std::vector<std::string> &flags) {
   return 0;
 }
 
+/// Whether an argument is a flag that no option of this program has: a key of
+/// the configuration, or a mistake that its reader knows best.
+static bool belongsToConfig(llvm::StringRef argument) {
+  llvm::StringRef name = argument;
+  if (!name.consume_front("--"))
+    return false;
+  return !cl::getRegisteredOptions().count(name.split('=').first);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // LLVM's code generator has options of these names.
+  for (const char *name : {"stop-after", "start-from"})
+    cl::getRegisteredOptions().erase(name);
+  Options cli;
   std::vector<const char *> own;
   std::vector<std::string> flags;
   for (int index = 0; index < argc; ++index) {
-    if (index > 0 && isConfigFlag(argv[index]))
+    if (index > 0 && belongsToConfig(argv[index]))
       flags.push_back(argv[index]);
     else
       own.push_back(argv[index]);
   }
-  // LLVM's code generator has an option of this name too.
-  for (const char *name : {"stop-after", "start-from"})
-    cl::getRegisteredOptions().erase(name);
-  Options cli;
   std::string help = configHelp();
   cl::extrahelp extra(help);
   cl::HideUnrelatedOptions(category);
