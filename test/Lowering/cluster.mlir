@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: @chain_is_one_kernel
 func.func @chain_is_one_kernel(%x: tensor<8x4xf32>, %b: tensor<4xf32>) -> tensor<8x4xf32> {
-  // CHECK: %[[R:.*]] = smp.cluster(%arg0, %arg1) in_place [-1]
+  // CHECK: %[[R:.*]] = smp.cluster(%arg1, %arg0) in_place [-1]
   // CHECK: smp.expand
   // CHECK: smp.add
   // CHECK: smp.gelu

@@ -43,9 +43,9 @@ func.func @grouped_attention(%q: tensor<2x4x6x8xf32>, %k: tensor<2x2x6x8xf32>, %
 
 // CHECK-LABEL: @norm_weights_are_sums
 func.func @norm_weights_are_sums(%c: tensor<2x3x8xf32>, %x: tensor<2x3x8xf32>, %m: tensor<2x3xf32>, %r: tensor<2x3xf32>) -> (tensor<2x3x8xf32>, tensor<8xf32>, tensor<8xf32>) {
-  // CHECK: %[[DX:.*]], %{{.*}}, %{{.*}} = smp.layer_norm_grad
   // CHECK: %[[DB:.*]] = smp.reduce_sum %arg0 [0, 1]
   // CHECK: %[[DW:.*]] = smp.reduce_sum %{{.*}} [0, 1]
+  // CHECK: %[[DX:.*]], %{{.*}}, %{{.*}} = smp.layer_norm_grad
   // CHECK: return %[[DX]], %[[DW]], %[[DB]]
   %dx, %dw, %db = smp.layer_norm_grad %c, %x mean %m rstd %r : tensor<2x3x8xf32>, tensor<2x3xf32>
   return %dx, %dw, %db : tensor<2x3x8xf32>, tensor<8xf32>, tensor<8xf32>
