@@ -109,7 +109,8 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "initial parameters: a safetensors file under PyTorch's names, the "
        "model's own initialisers, or the stated function of tests",
        "random, unless the model came with weights", text(&Options::init)},
-      {"seed", "S", "seed of data order, dropout and initialisers", "the job's",
+      {"seed", "S", "seed of data order, dropout and initialisers",
+       "the checkpoint's after --resume, else the job's",
        number<uint64_t>(&Options::seed, 0, natural)},
       {"checkpoint-dir", "DIR", "where checkpoints are saved and found", "",
        text(&Options::checkpointDirectory)},

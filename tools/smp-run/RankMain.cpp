@@ -115,13 +115,12 @@ Status Run::resume() {
                        session->resume(options.checkpointDirectory));
   for (const std::string &note : resumed.notes)
     say("note: " + note);
-  if (resumed.progress.seed != session->seed())
+  if (options.seed && *options.seed != resumed.progress.seed)
     return agree(comm, Error{"expects the seed of the checkpoint, " +
                                  std::to_string(resumed.progress.seed) +
-                                 ", got " + std::to_string(session->seed()),
-                             "data order and dropout would change: give "
-                             "--seed " +
-                                 std::to_string(resumed.progress.seed)});
+                                 ", got " + std::to_string(*options.seed),
+                             "data order and dropout would change: leave "
+                             "out --seed"});
   session->setProgress(resumed.progress);
   firstStep = resumed.progress.step;
   say("resumed '" + resumed.tag + "' after step " + std::to_string(firstStep));

@@ -84,6 +84,7 @@ Status Session::openEvaluationData(const std::string &path) {
 
 void Session::setProgress(const Progress &progress) {
   sampleBase = progress.samples - progress.step * context.samplesPerStep();
+  context.seed = progress.seed;
 }
 
 Progress Session::progressAfter(int64_t step) const {

@@ -144,8 +144,17 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
   };
   std::string whole = temporary("whole.jsonl"),
               parts = temporary("parts.jsonl");
-  train("6", whole, {"--eval-data=" + data, "--eval-every=3"});
-  train("4", parts, {"--checkpoint-dir=" + checkpoints, "--save-every=2"});
+  train("6", whole, {"--seed=9", "--eval-data=" + data, "--eval-every=3"});
+  train("4", parts,
+        {"--seed=9", "--checkpoint-dir=" + checkpoints, "--save-every=2"});
+  // The seed comes from the checkpoint; another one is refused.
+  Finished other = smpRun({job, "--ranks=4", "--data=" + data, "--steps=6",
+                           "--checkpoint-dir=" + checkpoints, "--resume",
+                           "--seed=8"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.errors.find("expects the seed of the checkpoint, 9, got 8"),
+            std::string::npos)
+      << other.errors;
   Finished rest = train(
       "6", parts,
       {"--checkpoint-dir=" + checkpoints, "--resume", "--eval-data=" + data});

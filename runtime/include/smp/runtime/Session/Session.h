@@ -75,7 +75,7 @@ public:
 
   Status openTrainingData(const std::string &path);
   Status openEvaluationData(const std::string &path);
-  /// Where sampling continues: after `progress`.
+  /// Where sampling continues: after `progress`, with its seed.
   void setProgress(const Progress &progress);
   Progress progressAfter(int64_t step) const;
   Result<StepResult> trainStep(int64_t step, bool interrupted);
