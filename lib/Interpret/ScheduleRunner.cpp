@@ -16,6 +16,18 @@ void ScheduleRunner::addReplica(int rdp) {
     addRank({pp, 0, rdp}, std::make_unique<SlottedMemory>(model, canonical));
 }
 
+/// A schedule is made for a number of microbatches.
+LogicalResult ScheduleRunner::checkMicrobatches() {
+  int64_t scheduled = 0;
+  schedule.walk([&](LaunchOp launch) {
+    scheduled = std::max<int64_t>(scheduled, launch.getMicrobatch() + 1);
+  });
+  if (scheduled != options.microbatches())
+    return schedule.emitOpError("expects a step of ")
+           << scheduled << " microbatches, got " << options.microbatches();
+  return success();
+}
+
 LogicalResult ScheduleRunner::readLists() {
   progress.clear();
   channels.clear();
@@ -148,7 +160,7 @@ FailureOr<bool> ScheduleRunner::advanceLaunches() {
 }
 
 LogicalResult ScheduleRunner::runPrograms() {
-  if (failed(readLists()))
+  if (failed(checkMicrobatches()) || failed(readLists()))
     return failure();
   while (true) {
     bool any = false;

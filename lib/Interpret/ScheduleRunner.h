@@ -33,6 +33,11 @@ public:
   };
   using Slot = std::map<std::pair<BindingKind, std::string>, Held>;
 
+  /// Nothing in a slot outlives its step.
+  void beginStep() override {
+    RankMemory::beginStep();
+    slots.clear();
+  }
   Slot &slot(llvm::StringRef arena, int64_t index) {
     return slots[{arena.str(), index}];
   }
@@ -79,6 +84,7 @@ private:
     SlottedMemory::Slot values;
   };
 
+  llvm::LogicalResult checkMicrobatches();
   llvm::LogicalResult readLists();
   bool mayStart(const Progress &progress, size_t index) const;
   llvm::FailureOr<bool> startActions(size_t rank);

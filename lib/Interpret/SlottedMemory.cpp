@@ -12,17 +12,24 @@ using namespace smp;
 using namespace smp::interpret;
 
 /// The arenas in which a launch may find or leave values of a kind: its stash,
-/// or the edges of activations or cotangents that it has slots of.
-static SmallVector<StringRef> arenasOf(const Launch &launch, BindingKind kind) {
+/// or the edges of activations or cotangents that lead to its chunk or from it.
+static SmallVector<StringRef> arenasOf(const Launch &launch, BindingKind kind,
+                                       bool incoming) {
   SmallVector<StringRef> arenas;
   if (!launch.slots)
     return arenas;
   StringRef prefix = kind == BindingKind::Saved        ? "stash."
                      : kind == BindingKind::Activation ? "boundary.act."
                                                        : "boundary.cot.";
-  for (NamedAttribute entry : launch.slots)
-    if (entry.getName().getValue().starts_with(prefix))
-      arenas.push_back(entry.getName().getValue());
+  std::string chunk = "c" + std::to_string(launch.chunk);
+  for (NamedAttribute entry : launch.slots) {
+    StringRef arena = entry.getName().getValue();
+    bool mine = kind == BindingKind::Saved ||
+                (incoming ? arena.ends_with("-" + chunk)
+                          : arena.contains("." + chunk + "-"));
+    if (arena.starts_with(prefix) && mine)
+      arenas.push_back(arena);
+  }
   return arenas;
 }
 
@@ -41,7 +48,7 @@ const Tensor *SlottedMemory::find(const Launch &launch, StringRef arena,
 
 const Tensor *SlottedMemory::readTransient(const Launch &launch,
                                            BindingAttr binding) {
-  for (StringRef arena : arenasOf(launch, binding.getKind()))
+  for (StringRef arena : arenasOf(launch, binding.getKind(), true))
     if (const Tensor *value = find(launch, arena, binding))
       return value;
   return nullptr;
@@ -51,11 +58,7 @@ LogicalResult SlottedMemory::writeTransient(const Launch &launch,
                                             BindingAttr binding, Tensor value) {
   func::FuncOp program = launch.program;
   bool written = false;
-  std::string own = ".c" + std::to_string(launch.chunk) + "-";
-  for (StringRef arena : arenasOf(launch, binding.getKind())) {
-    // An edge is written by the chunk that its name says it comes from.
-    if (binding.getKind() != BindingKind::Saved && !arena.contains(own))
-      continue;
+  for (StringRef arena : arenasOf(launch, binding.getKind(), false)) {
     slot(arena,
          slotIn(launch, arena))[{binding.getKind(), binding.getKey().str()}] = {
         launch.microbatch, value};

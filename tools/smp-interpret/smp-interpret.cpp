@@ -187,6 +187,8 @@ static int interpretModule(ArrayRef<std::string> flags) {
   registry.insert<SmpDialect, arith::ArithDialect, func::FuncDialect>();
   registerInterpreter(registry);
   MLIRContext context(registry);
+  // A message about a module would print all of it.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler handler(sources, &context);
   auto module = parseSourceFile<ModuleOp>(inputFile, sources, &context);
