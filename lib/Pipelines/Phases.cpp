@@ -259,7 +259,8 @@ LogicalResult Compiler::dump(Phase phase) {
   auto output = openOutputFile(path, &message);
   if (!output)
     return module.emitError(message);
-  module->print(output->os());
+  // With source lines, so that a run can go on from here.
+  module->print(output->os(), OpPrintingFlags().enableDebugInfo());
   output->keep();
   return success();
 }
