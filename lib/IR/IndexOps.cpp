@@ -79,6 +79,9 @@ LogicalResult GatherGradOp::inferReturnTypes(MLIRContext *,
   if (dim < 0 || dim >= cotangent.getRank()) // gather_grad_c1
     return emitOptionalError(loc, "expects dim in [0, ", cotangent.getRank(),
                              "), got ", dim);
+  if (int64_t(adaptor.getExtent()) < 1) // gather_grad_c3
+    return emitOptionalError(loc, "expects a positive extent, got ",
+                             int64_t(adaptor.getExtent()));
   SmallVector<int64_t> shape(cotangent.getShape());
   shape[dim] = adaptor.getExtent();
   types.push_back(withShape(cotangent, shape));

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "smp/IR/SmpDialect.h"
+#include "VerifyUtils.h"
 
 #include "llvm/ADT/SmallSet.h"
 
@@ -22,8 +22,10 @@ void SmpDialect::registerLoweredOps() {
       >();
 }
 
+/// The number of elements; -1 where the type does not say it.
 static int64_t elementCount(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements();
+  RankedTensorType type = tensorType(value);
+  return type.hasStaticShape() ? type.getNumElements() : -1;
 }
 
 LogicalResult ProductOp::verify() {
@@ -46,6 +48,38 @@ LogicalResult ProductOp::verify() {
            << "expects an accumulator of type " << getType() << ", got "
            << getAccumulator().getType();
   return success();
+}
+
+static LogicalResult verifyScores(Operation *op, Value scores) {
+  if (tensorType(scores).getRank() != 4)
+    return op->emitOpError()
+           << "expects scores of rank 4, got " << scores.getType();
+  return success();
+}
+
+LogicalResult AttentionSoftmaxOp::verify() {
+  if (failed(verifyScores(*this, getScores()))) // attention_softmax_c1
+    return failure();
+  return verifyShape(*this, "lse", getLse(), // attention_softmax_c2
+                     tensorType(getScores()).getShape().drop_back());
+}
+
+LogicalResult AttentionSoftmaxGradOp::verify() {
+  if (failed(verifyScores(*this, getScores()))) // attention_softmax_grad_c1
+    return failure();
+  return verifyShape(*this, "lse", getLse(), // attention_softmax_grad_c2
+                     tensorType(getScores()).getShape().drop_back());
+}
+
+LogicalResult CrossEntropyRowsOp::verify() {
+  RankedTensorType logits = tensorType(getLogits());
+  if (logits.getRank() != 2) // cross_entropy_rows_c1
+    return emitOpError() << "expects logits [rows, classes], got " << logits;
+  ArrayRef<int64_t> rows = logits.getShape().take_front();
+  if (failed(verifyShape(*this, "labels", getLabels(), rows)))
+    return failure(); // cross_entropy_rows_c2
+  return verifyShape(*this, "results", getLosses(),
+                     rows); // cross_entropy_rows_c3
 }
 
 LogicalResult ClusterOp::verify() {

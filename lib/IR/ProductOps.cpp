@@ -20,6 +20,15 @@ void SmpDialect::registerProductOps() {
       >();
 }
 
+/// Checks that two operands, named by `what`, have one element type.
+static LogicalResult verifyElementTypes(Operation *op, StringRef what, Value a,
+                                        Value b) {
+  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
+    return op->emitOpError() << "expects " << what << " of one element type, "
+                             << "got " << a.getType() << " and " << b.getType();
+  return success();
+}
+
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -44,12 +53,8 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult LinearOp::verify() {
-  if (getElementTypeOrSelf(getInput()) != // linear_c3
-      getElementTypeOrSelf(getWeight()))
-    return emitOpError() << "expects input and weight of one element type, got "
-                         << getInput().getType() << " and "
-                         << getWeight().getType();
-  return success();
+  return verifyElementTypes(*this, "input and weight", // linear_c3
+                            getInput(), getWeight());
 }
 
 LogicalResult
@@ -71,6 +76,12 @@ LinearWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
     shape = {k, n};
   types.push_back(withShape(input, shape));
   return success();
+}
+
+LogicalResult LinearWeightGradOp::verify() {
+  return verifyElementTypes(*this, "cotangent and input",
+                            getCotangent(), // linear_weight_grad_c2
+                            getInput());
 }
 
 LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
@@ -100,4 +111,9 @@ LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
   shape[rank - 1] = n;
   types.push_back(withShape(lhs, shape));
   return success();
+}
+
+LogicalResult BatchMatmulOp::verify() {
+  return verifyElementTypes(*this, "operands", // batch_matmul_c3
+                            getLhs(), getRhs());
 }

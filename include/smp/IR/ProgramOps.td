@@ -18,6 +18,16 @@ include "mlir/IR/RegionKindInterface.td"
 
 def Smp_ParameterOp : Smp_Op<"parameter", [Symbol]> {
   let summary = "a trained tensor, under its PyTorch name";
+  let description = [{
+    A tensor that is trained, unless `frozen`, under its PyTorch name;
+    `aliases` are its other names where it is tied. Made by `import`; `emit`
+    gives it a place in the arena of parameters.
+
+    **Example**
+    ```mlir
+    smp.parameter @"wte.weight" : tensor<64x8xf32> init #smp.init<normal, 0.0, 0.02> aliases ["lm_head.weight"]
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Smp_Tensor>:$type, UnitAttr:$frozen,
                        OptionalAttr<Smp_InitAttr>:$init, DefaultValuedAttr<StrArrayAttr, "{}">:$aliases);
   let assemblyFormat = "$sym_name `:` $type (`frozen` $frozen^)? (`init` $init^)? (`aliases` $aliases^)? attr-dict";
@@ -25,12 +35,40 @@ def Smp_ParameterOp : Smp_Op<"parameter", [Symbol]> {
 
 def Smp_StateOp : Smp_Op<"state", [Symbol]> {
   let summary = "a tensor that is not trained (a buffer), under its PyTorch name";
+  let description = [{
+    A tensor that is not trained (a buffer), under its PyTorch name, with
+    its value where the export holds it. Made by `import`; `emit` gives it a
+    place in the arena of state.
+
+    **Example**
+    ```mlir
+    smp.state @"rotary.inv_freq" : tensor<2xf32> = dense<[1.0, 0.1]> : tensor<2xf32>
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Smp_Tensor>:$type, OptionalAttr<ElementsAttr>:$value);
   let assemblyFormat = "$sym_name `:` $type (`=` $value^)? attr-dict";
 }
 
 def Smp_GetParameterOp : Smp_Op<"get_parameter", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the value of a parameter, used under one of its names";
+  let description = [{
+    The value of a parameter, read under one of its names. Made by `import`;
+    `stage` makes it an argument of the functions that use it.
+
+    **Constraints**
+    - get_parameter_c1: the symbol is a `smp.parameter`.
+    - get_parameter_c2: the result has the parameter's type.
+    - get_parameter_c3: `alias` is a name of the parameter.
+
+    **Example**
+    ```mlir
+    smp.parameter @w : tensor<4xf32> aliases ["head.w"]
+    func.func @read() -> tensor<4xf32> {
+      %r = smp.get_parameter @w as "head.w" : tensor<4xf32>
+      return %r : tensor<4xf32>
+    }
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, StrAttr:$alias);
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$parameter `as` $alias attr-dict `:` type($result)";
@@ -38,6 +76,23 @@ def Smp_GetParameterOp : Smp_Op<"get_parameter", [Pure, DeclareOpInterfaceMethod
 
 def Smp_GetStateOp : Smp_Op<"get_state", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the value of a state";
+  let description = [{
+    The value of a state. Made by `import`; `stage` makes it an argument of
+    the functions that use it.
+
+    **Constraints**
+    - get_state_c1: the symbol is a `smp.state`.
+    - get_state_c2: the result has the state's type.
+
+    **Example**
+    ```mlir
+    smp.state @frequencies : tensor<4xf32>
+    func.func @read() -> tensor<4xf32> {
+      %r = smp.get_state @frequencies : tensor<4xf32>
+      return %r : tensor<4xf32>
+    }
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$state);
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$state attr-dict `:` type($result)";
@@ -49,6 +104,17 @@ def Smp_GetStateOp : Smp_Op<"get_state", [Pure, DeclareOpInterfaceMethods<Symbol
 
 def Smp_ChunkOp : Smp_Op<"chunk", [Symbol]> {
   let summary = "a unit of code that one pp rank owns, and its programs";
+  let description = [{
+    A unit of code that one pp rank owns, and its programs: functions of the
+    module. Made by `stage`, which sets `forward`, `count`, `evaluate` and
+    `predict`, and completed by `differentiate` with `backward`; `emit`
+    makes it a file of the job.
+
+    **Example**
+    ```mlir
+    smp.chunk @chunk0 0 on 0 forward @chunk0_forward backward @chunk0_backward evaluate @chunk0_evaluate
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, I64Attr:$rank,
                        OptionalAttr<FlatSymbolRefAttr>:$count, FlatSymbolRefAttr:$forward,
                        OptionalAttr<FlatSymbolRefAttr>:$backward, OptionalAttr<FlatSymbolRefAttr>:$evaluate,
@@ -58,12 +124,40 @@ def Smp_ChunkOp : Smp_Op<"chunk", [Symbol]> {
 
 def Smp_RankOp : Smp_Op<"rank", [Symbol]> {
   let summary = "the programs of one pp rank that run once a step";
+  let description = [{
+    The programs that one pp rank runs once a step: `begin_step` before all
+    microbatches, `update` after them. Made by `differentiate`; `emit` makes
+    it a file of the job.
+
+    **Example**
+    ```mlir
+    smp.rank @rank0 0 begin_step @rank0_begin_step update @rank0_update
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, FlatSymbolRefAttr:$begin_step, FlatSymbolRefAttr:$update);
   let assemblyFormat = "$sym_name $index `begin_step` $begin_step `update` $update attr-dict";
 }
 
 def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "for each pp rank the actions of one step, in order";
+  let description = [{
+    For each pp rank the actions of one step: `train`, of one evaluation:
+    `evaluate`, or of one prediction: `predict`. Made by `schedule`; `emit`
+    makes it part of the job's schedule.
+
+    **Constraints**
+    - its body has no arguments.
+
+    **Example**
+    ```mlir
+    smp.schedule @predict {
+      smp.rank_schedule 0 {
+        smp.load "ids" microbatch 0 slot 0 waits []
+        smp.launch @chunk0_predict chunk 0 microbatch 0 slots {} waits [0]
+      }
+    }
+    ```
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $body attr-dict";
@@ -71,6 +165,24 @@ def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, SymbolTable, NoTerminator, Sing
 
 def Smp_RankScheduleOp : Smp_Op<"rank_schedule", [NoTerminator, SingleBlock, NoRegionArguments, HasParent<"ScheduleOp">]> {
   let summary = "the actions of one pp rank";
+  let description = [{
+    The actions of one pp rank, in an order in which they may run one after
+    the other; actions count from 0, and each lists those before it that it
+    waits for. Made by `schedule`; `emit` makes it part of the job's
+    schedule.
+
+    **Constraints**
+    - it stands in a `smp.schedule`, and its body has no arguments.
+
+    **Example**
+    ```mlir
+    smp.schedule @train {
+      smp.rank_schedule 0 {
+        smp.launch @rank0_begin_step chunk 0 microbatch 0 slots {} waits []
+      }
+    }
+    ```
+  }];
   let arguments = (ins I64Attr:$rank);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$rank $body attr-dict";
@@ -82,17 +194,91 @@ class Smp_ActionOp<string mnemonic, dag particulars> : Smp_Op<mnemonic, [HasPare
 
 def Smp_LaunchOp : Smp_ActionOp<"launch", (ins FlatSymbolRefAttr:$program, I64Attr:$chunk, I64Attr:$microbatch, DictionaryAttr:$slots)> {
   let summary = "runs a program for a microbatch";
+  let description = [{
+    Runs a program of a chunk for a microbatch, with the slot of each arena
+    that has several. Made by `schedule`; `emit` makes it part of the job's
+    schedule.
+
+    **Constraints**
+    - it stands in a `smp.rank_schedule`.
+
+    **Example**
+    ```mlir
+    smp.schedule @train {
+      smp.rank_schedule 0 {
+        smp.launch @chunk0_forward chunk 0 microbatch 1 slots {stash.c0 = 1 : i64} waits []
+      }
+    }
+    ```
+  }];
   let assemblyFormat = "$program `chunk` $chunk `microbatch` $microbatch `slots` $slots `waits` $waits attr-dict";
 }
 
 class Smp_TransferOp<string mnemonic> : Smp_ActionOp<mnemonic, (ins StrAttr:$edge, I64Attr:$peer, I64Attr:$microbatch, I64Attr:$slot)> {
   let assemblyFormat = "$edge `peer` $peer `microbatch` $microbatch `slot` $slot `waits` $waits attr-dict";
 }
-def Smp_SendOp : Smp_TransferOp<"send"> { let summary = "gives the boundary values of a microbatch to a peer"; }
-def Smp_RecvOp : Smp_TransferOp<"recv"> { let summary = "takes the boundary values of a microbatch from a peer"; }
+
+def Smp_SendOp : Smp_TransferOp<"send"> {
+  let summary = "gives the boundary values of a microbatch to a peer";
+  let description = [{
+    Gives the boundary values of a microbatch, those of `edge` in a slot, to
+    the pp rank `peer`. Made by `schedule`; `emit` makes it part of the
+    job's schedule.
+
+    **Constraints**
+    - it stands in a `smp.rank_schedule`.
+
+    **Example**
+    ```mlir
+    smp.schedule @train {
+      smp.rank_schedule 0 {
+        smp.launch @chunk0_forward chunk 0 microbatch 0 slots {} waits []
+        smp.send "act.0-1" peer 1 microbatch 0 slot 0 waits [0]
+      }
+    }
+    ```
+  }];
+}
+
+def Smp_RecvOp : Smp_TransferOp<"recv"> {
+  let summary = "takes the boundary values of a microbatch from a peer";
+  let description = [{
+    Takes the boundary values of a microbatch, those of `edge`, from the pp
+    rank `peer` into a slot. Made by `schedule`; `emit` makes it part of the
+    job's schedule.
+
+    **Constraints**
+    - it stands in a `smp.rank_schedule`.
+
+    **Example**
+    ```mlir
+    smp.schedule @train {
+      smp.rank_schedule 1 {
+        smp.recv "act.0-1" peer 0 microbatch 0 slot 0 waits []
+      }
+    }
+    ```
+  }];
+}
 
 def Smp_LoadOp : Smp_ActionOp<"load", (ins StrAttr:$input, I64Attr:$microbatch, I64Attr:$slot)> {
   let summary = "reads a model input of a microbatch";
+  let description = [{
+    Reads a model input of a microbatch into a slot. Made by `schedule`;
+    `emit` makes it part of the job's schedule.
+
+    **Constraints**
+    - it stands in a `smp.rank_schedule`.
+
+    **Example**
+    ```mlir
+    smp.schedule @train {
+      smp.rank_schedule 0 {
+        smp.load "ids" microbatch 0 slot 0 waits []
+      }
+    }
+    ```
+  }];
   let assemblyFormat = "$input `microbatch` $microbatch `slot` $slot `waits` $waits attr-dict";
 }
 
