@@ -19,12 +19,14 @@ def Smp_AttentionOp : Smp_DifferentiableOp<"attention",
   let description = [{
     For each query the mean of the values, weighted by the softmax of its
     scaled products with the keys that the mask lets it see; also the
-    log-sum-exp of each row of scores. Query is [B, H, S, D], key [B, G, T,
-    D], value [B, G, T, E]: H / G consecutive query heads share a key head.
-    A bias of floating numbers is added to the scores; one of i1 says which
-    keys are seen. Dropout acts on the weights. Made by `import`, also from
-    its pieces; `lower` takes it apart into products and
+    log-sum-exp of each row of scores. Made by `import`, also from its
+    pieces; `lower` takes it apart into products and
     `smp.attention_softmax`.
+
+    Query is [B, H, S, D], key [B, G, T, D], value [B, G, T, E]: H / G
+    consecutive query heads share a key head. A bias of floating numbers is
+    added to the scores; one of i1 says which keys are seen. Dropout acts on
+    the weights.
 
     **Constraints**
     - attention_c1: query, key and value have rank 4.

@@ -82,8 +82,8 @@ def Smp_AxisIndexOp : Smp_Op<"axis_index", [Pure]> {
   let summary = "the position of this rank on an axis: the only value that depends on the rank";
   let description = [{
     The position of this rank on an axis: the only value of a program that
-    depends on the rank. Stands for itself in distributed programs that the
-    interpreter runs; no phase makes it while nothing is split over `tp`.
+    depends on the rank. May appear after `distribute`, in programs for the
+    interpreter; no phase makes it while nothing is split over `tp`.
 
     **Example**
     ```mlir

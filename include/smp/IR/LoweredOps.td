@@ -19,9 +19,11 @@ def Smp_ProductOp : Smp_LoweredOp<"product", [Smp_ModelOpInterface]> {
     A batch of products of dense row-major matrices, as one library command:
     `result[e / sum_batch] += op(lhs[e]) * op(rhs[e / div_batch])` for each
     batch entry `e` in ascending order, where `op(lhs)` is m×k (stored k×m
-    with `transpose_lhs`) and `op(rhs)` is k×n. Starts from `accumulator`,
-    whose memory the result then takes, or from zero. Made by `lower`;
-    `emit` makes it a product command.
+    with `transpose_lhs`) and `op(rhs)` is k×n. Made by `lower`; `emit`
+    makes it a product command.
+
+    Starts from `accumulator`, whose memory the result then takes, or from
+    zero.
 
     **Constraints**
     - product_c1: the operands and the result have static shapes with as
@@ -143,9 +145,10 @@ def Smp_ClusterOp : Smp_LoweredOp<"cluster", [IsolatedFromAbove, SingleBlock]> {
   let description = [{
     Ops that one kernel computes: either elementwise ops over one iteration
     space, or one op with loops of its own and the elementwise ops that feed
-    it. `in_place` gives for each result the operand whose memory it takes,
-    or -1; equal bodies share a kernel. Made by `lower`; `emit` builds its
-    kernel.
+    it. Made by `lower`; `emit` builds its kernel.
+
+    `in_place` gives for each result the operand whose memory it takes, or
+    -1; equal bodies share a kernel.
 
     **Constraints**
     - cluster_c1: the body has an argument for each operand, of its type.

@@ -17,10 +17,11 @@ def Smp_DropoutOp : Smp_DifferentiableOp<"dropout",
   let description = [{
     Zero with a probability, else the element divided by one less the
     probability; each number is drawn by its seed, step, sample, site and
-    place. `rows_per_sample` rows of dim 0 belong to one sample of the
-    batch. Made by `import` and `differentiate`; `stage` drops it from the
+    place. Made by `import` and `differentiate`; `stage` drops it from the
     programs `evaluate` and `predict`, and `lower` puts it into a cluster,
     whose kernel `emit` builds.
+
+    `rows_per_sample` rows of dim 0 belong to one sample of the batch.
 
     **Constraints**
     - operand and result have the same type.
