@@ -336,6 +336,8 @@ json emit::manifest(const Programs &programs,
       {"chunks", chunks},
       {"scalars", scalarsToJson(programs, ranks)},
       {"flops_per_step", options.flopsPerStep},
+      {"needs_init",
+       ModuleOp(programs.module)->hasAttr("smp.exported_weights")},
       {"predicted", options.predicted}};
   for (const char *key : {"optimizer", "lr_schedule", "gradient_clipping"})
     job[key] = effective.contains(key) ? effective[key] : json();

@@ -86,6 +86,14 @@ RankedTensorType ModuleImporter::typeOf(const GraphInput &input) {
 }
 
 void ModuleImporter::addAttributes(ModuleOp module) {
+  // Whoever exports trained weights must say whether a job starts from them.
+  bool weights = llvm::any_of(archive.train().inputs, [&](auto &input) {
+    auto stored = archive.weights().find(input.target);
+    return input.kind == GraphInput::Kind::Parameter &&
+           stored != archive.weights().end() && stored->second.hasData;
+  });
+  if (weights)
+    module->setAttr("smp.exported_weights", builder.getUnitAttr());
   const pt2::Description *description = archive.description();
   if (!description)
     return;
