@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 using namespace smp;
@@ -131,7 +133,9 @@ Status runtime::checkCpuFeatures(const Job &job, const std::string *flags) {
   if (flags) {
     line = *flags;
   } else {
-    SMP_ASSIGN_OR_RETURN(std::string text, readFile("/proc/cpuinfo"));
+    // Files of /proc have no size: they cannot be mapped.
+    std::ifstream file("/proc/cpuinfo");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
     size_t at = text.find("\nflags");
     at = at == std::string::npos ? at : text.find(':', at);
     if (at != std::string::npos)

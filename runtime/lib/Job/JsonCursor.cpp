@@ -48,7 +48,7 @@ static std::string show(const json &value) {
   return text.size() > 60 ? text.substr(0, 57) + "..." : text;
 }
 
-void JsonCursor::fail(std::string message) const {
+void JsonCursor::fail(const std::string &message) const {
   if (!value || document->failure)
     return;
   std::string path;

@@ -63,7 +63,7 @@ public:
   std::string dump() const { return value ? value->dump() : "null"; }
 
   /// Records `message` at this value.
-  void fail(std::string message) const;
+  void fail(const std::string &message) const;
   void expects(const std::string &what) const;
 
 private:

@@ -121,9 +121,11 @@ int64_t Generator::choose(int64_t step, double temperature) const {
   }
   PhiloxKey key = philoxKey(session.seed(), fnv1a64("generate"));
   double left = double(philoxUniform(key, 0, uint64_t(step))) * sum;
-  for (int64_t i = 0; i < vocabulary; ++i)
-    if ((left -= weights[size_t(i)]) < 0)
+  for (int64_t i = 0; i < vocabulary; ++i) {
+    left -= weights[size_t(i)];
+    if (left < 0)
       return i;
+  }
   return best;
 }
 

@@ -7,6 +7,8 @@
 
 #include "ProgressLine.h"
 
+#include <cmath>
+
 using namespace smp;
 using namespace smp::runtime;
 
@@ -29,14 +31,12 @@ double ProgressLine::unitsPerSecond() const {
 /// "1:02:03" or "2:03".
 static std::string durationString(double seconds) {
   char text[32];
-  auto whole = int64_t(seconds + 0.5);
+  auto whole = std::llround(seconds);
   if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld",
-                  (long long)(whole / 3600), (long long)(whole / 60 % 60),
-                  (long long)(whole % 60));
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600,
+                  whole / 60 % 60, whole % 60);
   else
-    std::snprintf(text, sizeof text, "%lld:%02lld", (long long)(whole / 60),
-                  (long long)(whole % 60));
+    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
   return text;
 }
 
@@ -53,7 +53,8 @@ void ProgressLine::step(int64_t step, double loss, double seconds) {
   char text[256];
   int length = std::snprintf(
       text, sizeof text, "step %lld/%lld  loss %.4f  %.0f %s/s",
-      (long long)(step + 1), (long long)steps, loss, unitsPerSecond(), unit);
+      static_cast<long long>(step) + 1, static_cast<long long>(steps), loss,
+      unitsPerSecond(), unit);
   std::string line(text, size_t(length));
   if (peakFlops > 0 && flopsPerStep > 0) {
     std::snprintf(text, sizeof text, "  %.0f %% of peak",

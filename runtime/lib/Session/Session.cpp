@@ -132,9 +132,8 @@ const std::byte *Session::scalar(const std::string &name) const {
 
 Status Session::sumOverWorld(std::span<double> values) {
   setActivity(1, {"sum of results"});
-  Status status = theComm.wait(
-      theComm.allReduce(theComm.world(), DataType::F64, values.data(),
-                        int64_t(values.size())));
+  Status status = theComm.wait(theComm.allReduce(
+      theComm.world(), DataType::F64, values.data(), int64_t(values.size())));
   clearActivity(1);
   return status;
 }

@@ -197,4 +197,8 @@ TEST(JobReaderTest, ChecksCpuFeatures) {
   ASSERT_FALSE(bool(status));
   EXPECT_NE(status.error().message.find("'avx512bf16', 'lzcnt'"),
             std::string::npos);
+  job.cpuFeatures = {"sse2", "x87"}; // of every 64-bit host
+  EXPECT_TRUE(bool(checkCpuFeatures(job)));
+  job.cpuFeatures = {"avx9000"};
+  EXPECT_FALSE(bool(checkCpuFeatures(job)));
 }
