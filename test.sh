@@ -25,4 +25,4 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 cmake --preset release >/dev/null
 cmake --build --preset release
-ctest --test-dir build/release --output-on-failure -j "$(nproc)"
+ctest --test-dir build/release --output-on-failure --timeout 1200 -j "$(nproc)"
