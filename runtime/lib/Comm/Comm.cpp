@@ -167,8 +167,11 @@ Status Comm::wait(const Request &request) {
     SMP_ASSIGN_OR_RETURN(bool complete, test(request));
     if (complete)
       return {};
-    // Ranks may share cores: give the peer a chance to run.
-    if (polls > 1000)
+    // Ranks may share cores: give the peer a chance to run, and the longer the
+    // wait has been, the less often look again.
+    if (polls > 3000)
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    else if (polls > 1000)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     else if (polls > 50)
       std::this_thread::yield();

@@ -29,11 +29,19 @@ struct BoardEntry {
   std::atomic<int32_t> isOver;  ///< it leaves in order
   std::atomic<uint64_t> beats;
 };
+
+/// What the ranks of a host share; zero at the start.
+struct Board {
+  /// Why the job ends, as the first survivor saw it; 0: it does
+  /// not. What follows from that end is no cause.
+  std::atomic<int32_t> cause;
+  BoardEntry ranks[];
+};
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 /// The state of the watch; never freed, since a signal handler reads it.
 struct Watch {
-  std::atomic<BoardEntry *> board = nullptr;
+  std::atomic<Board *> board = nullptr;
   std::atomic<int> ranks = 0;
   int self = 0;
   int stallSeconds = 60;
@@ -54,19 +62,36 @@ static std::atomic<Watch *> watchForHandler = nullptr;
 
 /// A rank of this host whose process is gone without notice, or −1.
 static int findLost(const Watch &state) {
-  const BoardEntry *board = state.board.load();
+  const Board *board = state.board.load();
   for (int rank = 0; board && rank < state.ranks.load(); ++rank) {
-    int process = board[rank].process.load();
-    if (process > 0 && !board[rank].isOver.load() && kill(process, 0) != 0 &&
+    const BoardEntry &entry = board->ranks[rank];
+    int process = entry.process.load();
+    if (process > 0 && !entry.isOver.load() && kill(process, 0) != 0 &&
         errno == ESRCH)
       return rank;
   }
   return -1;
 }
 
+/// Leaves for this reason, or for the one that another rank saw before. Safe
+/// in a signal handler.
+[[noreturn]] static void leave(const Watch *state, Ending ending, int lost) {
+  Board *board = state ? state->board.load() : nullptr;
+  if (!board)
+    leaveWithActivity(ending, lost);
+  int32_t first = 0,
+          own = lost < 0 ? 0 : (lost + 1) * 2 + (ending == Ending::Stalled);
+  if (board->cause.compare_exchange_strong(first, own))
+    first = own;
+  board->ranks[state->self].isOver.store(1);
+  if (first == 0)
+    leaveWithActivity(Ending::Terminated, -1);
+  leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, first / 2 - 1);
+}
+
 static void onTerminate(int) {
   const Watch *state = watchForHandler.load();
-  leaveWithActivity(Ending::Terminated, state ? findLost(*state) : -1);
+  leave(state, Ending::Lost, state ? findLost(*state) : -1);
 }
 
 /// What tells hosts, and containers on one host, apart.
@@ -78,18 +103,18 @@ static std::string hostIdentity() {
   return std::string(host) + " " + space;
 }
 
-static BoardEntry *mapBoard(const std::string &name, int ranks, bool create) {
+static Board *mapBoard(const std::string &name, int ranks, bool create) {
   int descriptor =
       shm_open(name.c_str(), create ? O_CREAT | O_EXCL | O_RDWR : O_RDWR, 0600);
   if (descriptor < 0)
     return nullptr;
-  size_t bytes = sizeof(BoardEntry) * ranks;
+  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
   void *memory = MAP_FAILED;
   if (!create || ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
     memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   close(descriptor);
-  return memory == MAP_FAILED ? nullptr : static_cast<BoardEntry *>(memory);
+  return memory == MAP_FAILED ? nullptr : static_cast<Board *>(memory);
 }
 
 /// Makes the board of this host: its lowest rank creates it, the others open
@@ -102,7 +127,7 @@ static Status connectBoard(Comm &comm, Watch &state) {
   while (hosts[leader] != hosts[self])
     ++leader;
   std::string name;
-  BoardEntry *board = nullptr;
+  Board *board = nullptr;
   if (leader == self) {
     name = "/smp-" + std::to_string(getpid()) + "-" +
            std::to_string(Clock::now().time_since_epoch().count());
@@ -113,7 +138,7 @@ static Status connectBoard(Comm &comm, Watch &state) {
   if (leader != self)
     board = mapBoard(names[leader], comm.size(), false);
   if (board)
-    board[self].process.store(getpid());
+    board->ranks[self].process.store(getpid());
   Status complete = comm.wait(comm.barrier(comm.world()));
   if (leader == self)
     shm_unlink(name.c_str());
@@ -136,12 +161,13 @@ struct Pulse {
 
 /// A peer on this host that has not beaten for too long, or −1.
 static int findStalled(const Watch &state, std::vector<Pulse> &pulses) {
-  const BoardEntry *board = state.board.load();
+  const Board *board = state.board.load();
   Clock::time_point now = Clock::now();
   for (int rank = 0; rank < state.ranks.load(); ++rank) {
-    if (!board[rank].process.load() || board[rank].isOver.load())
+    const BoardEntry &entry = board->ranks[rank];
+    if (!entry.process.load() || entry.isOver.load())
       continue;
-    uint64_t beats = board[rank].beats.load();
+    uint64_t beats = entry.beats.load();
     if (beats != pulses[rank].beats)
       pulses[rank] = {beats, now};
     else if (rank != state.self &&
@@ -155,16 +181,16 @@ static void watchPeers(Watch &state) {
   std::vector<Pulse> pulses(state.ranks.load());
   std::unique_lock lock(state.mutex);
   while (!state.stopping) {
-    state.board.load()[state.self].beats.fetch_add(1);
+    state.board.load()->ranks[state.self].beats.fetch_add(1);
     // Looking comes after a pause: mpirun tells of a death as well, and when
     // this process itself was stopped, the others need a moment to beat.
     state.wake.wait_for(lock, std::chrono::milliseconds(250));
     if (state.stopping)
       return;
     if (int lost = findLost(state); lost >= 0)
-      leaveWithActivity(Ending::Lost, lost);
+      leave(&state, Ending::Lost, lost);
     if (int stalled = findStalled(state, pulses); stalled >= 0)
-      leaveWithActivity(Ending::Stalled, stalled);
+      leave(&state, Ending::Stalled, stalled);
   }
 }
 
@@ -206,7 +232,7 @@ void runtime::stopLiveness() {
   }
   state->wake.notify_all();
   state->thread.join();
-  state->board.load()[state->self].isOver.store(1);
+  state->board.load()->ranks[state->self].isOver.store(1);
 }
 
 static std::atomic<int> stopSignals = 0;

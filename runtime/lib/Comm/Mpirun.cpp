@@ -46,19 +46,14 @@ static bool crossMemoryWorks() {
 
 std::vector<std::string>
 runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
-  std::vector<std::string> command = {"mpirun",
-                                      "-n",
-                                      std::to_string(ranks),
-                                      "--oversubscribe",
-                                      "--allow-run-as-root",
-                                      "--bind-to",
-                                      "none",
-                                      "--mca",
-                                      "pml",
-                                      "ob1",
-                                      "--mca",
-                                      "btl",
-                                      "self,vader"};
+  std::vector<std::string> command = {
+      "mpirun", "-n", std::to_string(ranks), "--oversubscribe",
+      "--allow-run-as-root", "--bind-to", "none", "--mca", "pml", "ob1",
+      "--mca", "btl", "self,vader",
+      // Seconds between SIGTERM, on which
+      // ranks say what they waited for, and
+      // SIGKILL: hosts may be busy.
+      "--mca", "odls_base_sigkill_timeout", "2"};
   if (!crossMemoryWorks())
     command.insert(command.end(),
                    {"--mca", "btl_vader_single_copy_mechanism", "none"});

@@ -43,9 +43,9 @@ public:
     }
   }
 
-  /// Reads until `text` has come `times` times, the end of output, or 30 s.
+  /// Reads until `text` has come `times` times, the end of output, or 60 s.
   bool readUntil(const std::string &text, int times) {
-    Clock::time_point end = Clock::now() + std::chrono::seconds(30);
+    Clock::time_point end = Clock::now() + std::chrono::seconds(60);
     while (count(text) < times && Clock::now() < end) {
       pollfd entry = {out, POLLIN, 0};
       if (poll(&entry, 1, 100) <= 0)
@@ -73,10 +73,10 @@ public:
       ++found;
     return found;
   }
-  /// Ranks that are still there, after up to 5 s of patience.
+  /// Ranks that are still there, after up to 15 s of patience.
   int orphans() const {
     int alive = 0;
-    for (int tries = 0; tries < 50; ++tries) {
+    for (int tries = 0; tries < 150; ++tries) {
       alive = 0;
       for (size_t at = output.find("process "); at != std::string::npos;
            at = output.find("process ", at + 1)) {
@@ -126,11 +126,14 @@ TEST(Mpirun, ARankThatLeavesIsMissed) {
 
 TEST(Mpirun, AStalledRankEndsTheJob) {
   Victim victim("stall");
-  Clock::time_point begin = Clock::now();
   EXPECT_NE(victim.finish(), 0);
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(15));
-  EXPECT_GE(victim.count("no sign of life from rank 2 while waiting for it"), 1)
+  // Whoever notices first, the others name the same cause, not that one's end.
+  EXPECT_EQ(
+      victim.count("rank 1: no sign of life from rank 2 while waiting for "
+                   "it: recv act.c0-c1, microbatch 3"),
+      1)
       << victim.output;
+  EXPECT_EQ(victim.count("lost rank"), 0) << victim.output;
   EXPECT_EQ(victim.orphans(), 0);
 }
 
