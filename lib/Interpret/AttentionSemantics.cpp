@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Attention.h"
 #include "Random.h"
 #include "Semantics.h"
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace smp;
@@ -28,6 +27,7 @@ struct Heads {
         keyHeads(key.dim(1)) {}
 
   int64_t rows() const { return batch * heads * queries; }
+  Shape scores() const { return {batch, heads, queries, keys}; }
   /// Where the keys (or values, of the given width) of a row of scores begin.
   int64_t keyBase(int64_t row, int64_t elements) const {
     int64_t head = row / queries;
@@ -37,36 +37,6 @@ struct Heads {
 
   std::span<const double> q, k, v;
   int64_t batch, heads, queries, keys, width, valueWidth, keyHeads;
-};
-
-/// What is added to the scaled score of row and key: the bias, and minus
-/// infinity for a key that the query does not see.
-class ScoreBias {
-public:
-  ScoreBias(const Heads &heads, MaskAttr mask, const Tensor *bias)
-      : heads(heads), mask(mask), bias(bias) {}
-
-  double at(int64_t row, int64_t key) const {
-    int64_t query = row % heads.queries;
-    if (!mask.allows(query, key))
-      return -std::numeric_limits<double>::infinity();
-    if (!bias)
-      return 0;
-    int64_t place[] = {row / heads.queries / heads.heads,
-                       row / heads.queries % heads.heads, query, key};
-    int64_t element = 0;
-    for (int64_t dim = 0; dim < 4; ++dim)
-      element =
-          element * bias->dim(dim) + (bias->dim(dim) == 1 ? 0 : place[dim]);
-    if (bias->isFloat())
-      return bias->floats()[element];
-    return bias->ints()[element] ? 0 : -std::numeric_limits<double>::infinity();
-  }
-
-private:
-  const Heads &heads;
-  MaskAttr mask;
-  const Tensor *bias;
 };
 
 } // namespace
@@ -89,24 +59,6 @@ static void scoresOfRow(const Heads &heads, const ScoreBias &bias, double scale,
                   bias.at(row, key);
 }
 
-/// ln(sum(exp(x))), minus infinity where there is nothing to sum.
-static double logSumExp(const std::vector<double> &x) {
-  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (double value : x)
-    largest = std::max(largest, value);
-  if (std::isinf(largest))
-    return largest;
-  for (double value : x)
-    sum += std::exp(value - largest);
-  return largest + std::log(sum);
-}
-
-/// The weights of one row, zero where it sees no key.
-static void toProbabilities(std::vector<double> &scores, double lse) {
-  for (double &score : scores)
-    score = std::isinf(score) && score < 0 ? 0 : std::exp(score - lse);
-}
-
 static DropoutMask maskOf(const Heads &heads, auto op, const Context &context) {
   return DropoutMask(context.step, op.getSite(),
                      op.getDropout().convertToDouble(),
@@ -115,7 +67,7 @@ static DropoutMask maskOf(const Heads &heads, auto op, const Context &context) {
 
 static Results evaluate(AttentionOp op, Operands in, Context &context) {
   Heads heads(in[0], in[1], in[2]);
-  ScoreBias bias(heads, op.getMask(), op.getBias() ? &in[3] : nullptr);
+  ScoreBias bias(heads.scores(), op.getMask(), op.getBias() ? &in[3] : nullptr);
   DropoutMask dropout = maskOf(heads, op, context);
   Shape shape = in[0].shape();
   shape.back() = heads.valueWidth;
@@ -144,7 +96,7 @@ static Results evaluate(AttentionOp op, Operands in, Context &context) {
 // dK = scale dS^T Q; grouped keys and values gather from all their queries.
 static Results evaluate(AttentionGradOp op, Operands in, Context &context) {
   Heads heads(in[1], in[2], in[3]);
-  ScoreBias bias(heads, op.getMask(), op.getBias() ? &in[6] : nullptr);
+  ScoreBias bias(heads.scores(), op.getMask(), op.getBias() ? &in[6] : nullptr);
   DropoutMask dropout = maskOf(heads, op, context);
   auto cotangent = in[0].floats(), output = in[4].floats();
   double scale = op.getScale().convertToDouble();

@@ -76,33 +76,48 @@ void FunctionRun::gather(ValueRange operands, SmallVectorImpl<Tensor> &into) {
   }
 }
 
-LogicalResult FunctionRun::define(Operation *op,
-                                  MutableArrayRef<Tensor> results) {
+/// Checks results against the types of the op and settles them.
+static LogicalResult settleResults(Operation *op,
+                                   MutableArrayRef<Tensor> results,
+                                   Precision precision) {
   assert(results.size() == op->getNumResults() && "one tensor for each result");
   for (auto [result, tensor] : llvm::zip_equal(op->getResults(), results)) {
     if (!fits(tensor, result.getType()))
       return op->emitError("expects a result of type ")
              << result.getType() << ", got shape "
              << shapeString(tensor.shape());
-    settle(tensor, result.getType(), context.precision);
-    if (!result.use_empty())
-      values[result] = std::move(tensor);
+    settle(tensor, result.getType(), precision);
   }
   return success();
 }
 
+LogicalResult FunctionRun::define(Operation *op,
+                                  MutableArrayRef<Tensor> results) {
+  if (failed(settleResults(op, results, context.precision)))
+    return failure();
+  for (auto [result, tensor] : llvm::zip_equal(op->getResults(), results))
+    if (!result.use_empty())
+      values[result] = std::move(tensor);
+  return success();
+}
+
+/// Runs one op that has semantics of its own.
+static LogicalResult interpretOp(Operation *op, Operands operands,
+                                 SmallVectorImpl<Tensor> &results,
+                                 Context &context) {
+  if (auto interpretable = dyn_cast<InterpretableOpInterface>(op))
+    return interpretable.interpret(operands, results, context);
+  auto diagnostic = op->emitError("expects an op with semantics, got '")
+                    << op->getName() << "'";
+  diagnostic.attachNote() << "the interpreter runs ops of the smp dialect and "
+                             "arithmetic on sizes";
+  return diagnostic;
+}
+
 LogicalResult FunctionRun::execute(Operation *op) {
-  auto interpretable = dyn_cast<InterpretableOpInterface>(op);
-  if (!interpretable) {
-    auto diagnostic = op->emitError("expects an op with semantics, got '")
-                      << op->getName() << "'";
-    diagnostic.attachNote() << "the interpreter runs ops of the smp dialect "
-                               "and arithmetic on sizes";
-    return diagnostic;
-  }
   SmallVector<Tensor> operands, results;
   gather(op->getOperands(), operands);
-  if (failed(interpretable.interpret(operands, results, context)))
+  if (failed(interpretOp(op, operands, results, context)))
     return failure();
   return define(op, results);
 }
@@ -143,6 +158,28 @@ LogicalResult FunctionRun::resume(Tensor result) {
   waiting = nullptr;
   ++next;
   return define(op, result);
+}
+
+FailureOr<Results> interpret::runBlock(Block &block, Operands arguments,
+                                       Context &context) {
+  llvm::DenseMap<Value, Tensor> held;
+  for (auto [argument, tensor] :
+       llvm::zip_equal(block.getArguments(), arguments))
+    held[argument] = tensor;
+  auto valuesOf = [&](Operation *op) {
+    return Results(llvm::map_range(op->getOperands(), [&](Value operand) {
+      return held.lookup(operand);
+    }));
+  };
+  for (Operation &op : block.without_terminator()) {
+    SmallVector<Tensor> results;
+    if (failed(interpretOp(&op, valuesOf(&op), results, context)) ||
+        failed(settleResults(&op, results, context.precision)))
+      return failure();
+    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), results))
+      held[result] = std::move(tensor);
+  }
+  return valuesOf(block.getTerminator());
 }
 
 //===----------------------------------------------------------------------===//

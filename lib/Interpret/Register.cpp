@@ -25,6 +25,7 @@ void interpret::registerInterpreter(mlir::DialectRegistry &registry) {
     attachAttentionSemantics(context);
     attachIndexSemantics(context);
     attachLossSemantics(context);
+    attachLoweredSemantics(context);
     attachRandomSemantics(context);
     attachOptimizerSemantics(context);
     attachDistributionSemantics(context);

@@ -67,6 +67,11 @@ Shape shapeOf(mlir::Type type, Operands sizes = {});
 /// The element type of a value.
 DataType elementTypeOf(mlir::Value value);
 
+/// Runs the ops of a block on its arguments; the operands of its terminator.
+/// None of the ops may be collective.
+llvm::FailureOr<Results> runBlock(mlir::Block &block, Operands arguments,
+                                  Context &context);
+
 // One for each file of semantics.
 void attachActionSemantics(mlir::MLIRContext *context);
 void attachElementwiseSemantics(mlir::MLIRContext *context);
@@ -78,6 +83,7 @@ void attachNormSemantics(mlir::MLIRContext *context);
 void attachAttentionSemantics(mlir::MLIRContext *context);
 void attachIndexSemantics(mlir::MLIRContext *context);
 void attachLossSemantics(mlir::MLIRContext *context);
+void attachLoweredSemantics(mlir::MLIRContext *context);
 void attachRandomSemantics(mlir::MLIRContext *context);
 void attachOptimizerSemantics(mlir::MLIRContext *context);
 void attachDistributionSemantics(mlir::MLIRContext *context);

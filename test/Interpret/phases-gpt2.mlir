@@ -38,3 +38,9 @@
 // REDEFINE: %{ranks} = 2
 // REDEFINE: %{m} = 2
 // RUN: %{phases}
+
+// Lowering too keeps the meaning.
+// REDEFINE: %{pp} = 2
+// REDEFINE: %{m} = 4
+// RUN: smp-compile %{data}.pt2 --stop-after=lower --pipeline-parallel-degree=2 --microbatches=4 --batch-size=8 > %t.lower.mlir
+// RUN: %{same} %t.lower.mlir

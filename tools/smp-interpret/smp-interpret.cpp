@@ -126,6 +126,7 @@ static Result<Config> readConfig(ArrayRef<std::string> flags) {
   SMP_ASSIGN_OR_RETURN(ParsedConfig parsed, parseConfig(text, flags.vec()));
   for (const std::string &note : parsed.notes)
     llvm::errs() << "smp-interpret: note: " << note << "\n";
+  SMP_RETURN_IF_ERROR(checkSupported(parsed.config));
   return parsed.config;
 }
 

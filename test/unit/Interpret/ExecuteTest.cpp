@@ -136,3 +136,21 @@ TEST(Execute, ReportsArgumentsThatDoNotFit) {
   EXPECT_EQ(message, "expects argument 0 of 'f' of type 'tensor<f32>', got "
                      "shape [2]");
 }
+
+/// Symbols, what is nested in them and terminators are read by whoever runs the
+/// module.
+static bool isStructure(RegisteredOperationName op) {
+  return op.hasInterface<SymbolOpInterface>() ||
+         op.hasTrait<OpTrait::IsTerminator>() ||
+         op.getStringRef() == "smp.rank_schedule";
+}
+
+TEST(Execute, EveryOpHasSemantics) {
+  for (RegisteredOperationName op :
+       testContext()->getRegisteredOperationsByDialect("smp"))
+    EXPECT_TRUE(isStructure(op) ||
+                op.hasInterface<InterpretableOpInterface>() ||
+                op.hasInterface<CollectiveOpInterface>() ||
+                op.hasInterface<ActionOpInterface>())
+        << op.getStringRef().str();
+}

@@ -17,6 +17,7 @@
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Interpret/RandomGraph.h"
 #include "smp/Interpret/StepRunner.h"
+#include "smp/Schedule/BuildSchedule.h"
 #include "smp/Sharding/Distribute.h"
 #include <gtest/gtest.h>
 
@@ -157,6 +158,48 @@ TEST_P(ProgramRunnerTest, DifferentiatedAndDistributedMeanTheSame) {
   expectSame(trainSteps(*module, 1, 4), expected);
   ASSERT_TRUE(succeeded(distribute(*module)));
   expectSame(trainSteps(*module, 2, 2), expected);
+  using schedule::ScheduleKind;
+  for (ScheduleKind kind : {ScheduleKind::Simple, ScheduleKind::OneFOneB,
+                            ScheduleKind::Interleaved}) {
+    SCOPED_TRACE(std::string(schedule::scheduleName(kind)));
+    OwningOpRef<ModuleOp> scheduled = module->clone();
+    ASSERT_TRUE(succeeded(
+        buildSchedules(*scheduled, {.kind = kind, .microbatches = 2})));
+    expectSame(trainSteps(*scheduled, 2, 2), expected);
+  }
+}
+
+/// A schedule whose slots are wrong is found out, not followed.
+TEST(ScheduleRunner, ReportsAnOverwrittenValue) {
+  OwningOpRef<ModuleOp> module = stagedModule(1);
+  ASSERT_TRUE(succeeded(differentiateChunks(*module)));
+  ASSERT_TRUE(succeeded(distribute(*module)));
+  ASSERT_TRUE(succeeded(buildSchedules(
+      *module, {.kind = schedule::ScheduleKind::Simple, .microbatches = 2})));
+  auto train = module->lookupSymbol<ScheduleOp>("train");
+  Builder builder(testContext());
+  train.walk([&](LaunchOp launch) {
+    SmallVector<NamedAttribute> slots(launch.getSlots().getValue());
+    for (NamedAttribute &slot : slots)
+      if (slot.getName().getValue() == "stash.c0")
+        slot.setValue(builder.getI64IntegerAttr(0));
+    launch.setSlotsAttr(builder.getDictionaryAttr(slots));
+  });
+  StepOptions options;
+  options.config.microbatches = 2;
+  auto weights = loadWeights(*module, WeightSource{});
+  auto runner = createStepRunner(*module, *weights, options);
+  ASSERT_TRUE(succeeded(runner));
+  std::string message;
+  ScopedDiagnosticHandler handler(testContext(), [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    return success();
+  });
+  StepResult result;
+  EXPECT_TRUE(failed((*runner)->run(0, randomRows(6, 5), result)));
+  EXPECT_NE(message.find("for 'chunk0_backward', microbatch 0, got none"),
+            std::string::npos)
+      << message;
 }
 
 // The last chunk on the rank of the first one, or on that of the second.
