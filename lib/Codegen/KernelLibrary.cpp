@@ -236,6 +236,12 @@ static void emitBody(ClusterOp cluster, ImplicitLocOpBuilder &b,
   LLVM::ReturnOp::create(b, ValueRange{});
 }
 
+/// The op whose result leaves the cluster last, and a number.
+static std::string nameOf(ClusterOp cluster, size_t number) {
+  Operation *op = yieldOf(cluster).getOperands().back().getDefiningOp();
+  return op->getName().stripDialect().str() + "_" + std::to_string(number);
+}
+
 KernelLibrary::KernelLibrary(MLIRContext *context)
     : kernels(ModuleOp::create(UnknownLoc::get(context))) {}
 
@@ -254,7 +260,7 @@ KernelUse KernelLibrary::add(ClusterOp cluster) {
   use.kernel = entry->second;
   if (!isNew)
     return use;
-  names.push_back("k" + std::to_string(names.size()));
+  names.push_back(nameOf(cluster, names.size()));
   ImplicitLocOpBuilder b(UnknownLoc::get(cluster.getContext()),
                          cluster.getContext());
   size_t buffers =

@@ -66,8 +66,8 @@ ArrayRef<int64_t> shapeOf(Operation *op) {
 
 class ClusterFormation {
 public:
-  explicit ClusterFormation(func::FuncOp program)
-      : block(program.getBody().front()) {}
+  ClusterFormation(func::FuncOp program, bool fuse)
+      : block(program.getBody().front()), fuse(fuse) {}
 
   void run() {
     for (Operation &op : block.without_terminator())
@@ -117,6 +117,8 @@ private:
     clusters.emplace_back();
     assign(op, cluster);
     auto kernel = cast<KernelOpInterface>(op);
+    if (!fuse)
+      return;
     for (OpOperand &operand : op->getOpOperands())
       if (kernel.getReads(operand.getOperandNumber()) == 1)
         absorb(operand.get(), cluster);
@@ -137,7 +139,7 @@ private:
     unsigned cluster = clusters.size();
     clusters.emplace_back();
     assign(op, cluster);
-    if (isMove(op))
+    if (isMove(op) || !fuse)
       return;
     for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
@@ -342,6 +344,7 @@ private:
   }
 
   Block &block;
+  bool fuse;
   DenseMap<Operation *, size_t> index;
   llvm::SmallPtrSet<Operation *, 8> roots, views;
   std::vector<Members> clusters;
@@ -360,9 +363,9 @@ static void eraseDeadOps(func::FuncOp program) {
       op->erase();
 }
 
-void smp::formClusters(func::FuncOp program) {
+void smp::formClusters(func::FuncOp program, bool fuse) {
   eraseDeadOps(program);
-  ClusterFormation(program).run();
+  ClusterFormation(program, fuse).run();
   eraseDeadOps(program);
 }
 

@@ -52,7 +52,10 @@ void decompose(mlir::func::FuncOp program);
 /// ```mlir
 /// %r = smp.cluster(%x, %bias) in_place [-1] { ... expand, add, gelu ... }
 /// ```
-void formClusters(mlir::func::FuncOp program);
+///
+/// Without `fuse` every op has a kernel of its own, to show that fusion changes
+/// no bit.
+void formClusters(mlir::func::FuncOp program, bool fuse = true);
 
 } // namespace smp
 

@@ -89,7 +89,8 @@ public:
 
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
-  OwningOpRef<ModuleOp> original, lowered;
+  /// As written; with and without fusion.
+  OwningOpRef<ModuleOp> original, lowered, unfused;
   DenseMap<Operation *, codegen::KernelUse> uses;
   std::vector<Kernel> kernels;
   bool ok = false;
@@ -108,9 +109,15 @@ private:
     lowered = original->clone();
     if (failed(lowerPrograms(*lowered)) || failed(verify(*lowered)))
       return;
+    unfused = original->clone();
+    for (auto function : unfused->getOps<func::FuncOp>()) {
+      decompose(function);
+      formClusters(function, /*fuse=*/false);
+    }
     codegen::KernelLibrary library(context.get());
-    lowered->walk(
-        [&](ClusterOp cluster) { uses[cluster] = library.add(cluster); });
+    for (ModuleOp module : {*lowered, *unfused})
+      module.walk(
+          [&](ClusterOp cluster) { uses[cluster] = library.add(cluster); });
     std::string path = testing::TempDir() + "smp-kernel-test.so";
     if (failed(verify(library.module())) ||
         failed(codegen::lowerKernels(library.module())) ||
@@ -265,12 +272,29 @@ TEST_P(KernelTest, EqualsTheInterpreter) {
   }
 }
 
+TEST_P(KernelTest, FusionChangesNoBit) {
+  Compiled &compiled = Compiled::get();
+  ASSERT_TRUE(compiled.ok);
+  auto fused = compiled.lowered->lookupSymbol<func::FuncOp>(GetParam());
+  auto cut = compiled.unfused->lookupSymbol<func::FuncOp>(GetParam());
+  std::vector<Tensor> arguments = randomArguments(fused);
+  LoweredRun fusedRun(fused), cutRun(cut);
+  fusedRun.run(arguments);
+  cutRun.run(arguments);
+  for (unsigned i = 0; i < fused.getNumResults(); ++i)
+    EXPECT_TRUE(fusedRun.result(i) == cutRun.result(i)) << "result " << i;
+}
+
+/// The names live as long as the tests.
 std::vector<const char *> functionNames() {
-  static std::vector<std::string> names;
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    if (Compiled::get().original)
+      for (auto function : Compiled::get().original->getOps<func::FuncOp>())
+        result.push_back(function.getSymName().str());
+    return result;
+  }();
   std::vector<const char *> result;
-  if (Compiled::get().original)
-    for (auto function : Compiled::get().original->getOps<func::FuncOp>())
-      names.push_back(function.getSymName().str());
   for (const std::string &name : names)
     result.push_back(name.c_str());
   return result;

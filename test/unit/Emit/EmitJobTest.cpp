@@ -88,6 +88,9 @@ TEST_F(EmitJobTest, RuntimeAcceptsTheFolder) {
     ASSERT_TRUE(rankJob) << rankJob.error().str();
     EXPECT_FALSE(rankJob->train.actions.empty());
     EXPECT_FALSE(rankJob->predict.actions.empty());
+    // The waits order every two accesses that touch.
+    EXPECT_TRUE(findConflicts(*job, *rankJob, rankJob->train).empty());
+    EXPECT_TRUE(findConflicts(*job, *rankJob, rankJob->predict).empty());
   }
 }
 
