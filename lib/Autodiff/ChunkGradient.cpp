@@ -197,17 +197,19 @@ void ChunkGradient::accumulateLosses() {
       });
 }
 
-void ChunkGradient::returnSavedValues() {
+LogicalResult ChunkGradient::returnSavedValues() {
   Builder builder(forward.getContext());
-  for (auto [index, value] : llvm::enumerate(saved)) {
-    auto binding = BindingAttr::get(forward.getContext(), BindingKind::Saved,
-                                    std::to_string(index));
-    auto attributes =
-        builder.getDictionaryAttr(builder.getNamedAttr(kBindingAttr, binding));
-    (void)forward.insertResult(forward.getNumResults(), value.getType(),
-                               attributes);
-    terminator()->insertOperands(terminator()->getNumOperands(), value);
-  }
+  SmallVector<DictionaryAttr> attributes;
+  for (unsigned index = 0; index < saved.size(); ++index)
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        kBindingAttr, BindingAttr::get(forward.getContext(), BindingKind::Saved,
+                                       std::to_string(index)))));
+  SmallVector<unsigned> places(saved.size(), forward.getNumResults());
+  if (failed(forward.insertResults(places, ValueRange(saved).getTypes(),
+                                   attributes)))
+    return failure();
+  terminator()->insertOperands(terminator()->getNumOperands(), saved);
+  return success();
 }
 
 FailureOr<func::FuncOp> ChunkGradient::build(ModuleOp module, StringRef name,
@@ -224,7 +226,8 @@ FailureOr<func::FuncOp> ChunkGradient::build(ModuleOp module, StringRef name,
   backward.addReturn();
   localise(backward);
   accumulateLosses();
-  returnSavedValues();
+  if (failed(returnSavedValues()))
+    return failure();
   func::FuncOp function = backward.finish();
   function->moveAfter(forward);
   return function;

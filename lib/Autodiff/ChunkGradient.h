@@ -63,7 +63,7 @@ private:
   mlir::Value addForwardArgument(BindingKind kind, llvm::StringRef key,
                                  mlir::Type type);
   void accumulateLosses();
-  void returnSavedValues();
+  mlir::LogicalResult returnSavedValues();
 
   mlir::Block &body() { return forward.getBody().front(); }
   mlir::Operation *terminator() { return body().getTerminator(); }

@@ -20,6 +20,12 @@ BindingAttr smp::getResultBinding(func::FuncOp function, unsigned index) {
   return function.getResultAttrOfType<BindingAttr>(index, kBindingAttr);
 }
 
+/// The attributes of an argument or result with this binding.
+static DictionaryAttr asDictionary(BindingAttr binding) {
+  Builder builder(binding.getContext());
+  return builder.getDictionaryAttr(builder.getNamedAttr(kBindingAttr, binding));
+}
+
 void smp::eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
@@ -51,12 +57,10 @@ void ProgramBuilder::addResult(BindingKind kind, StringRef key, Value value) {
 }
 
 void ProgramBuilder::eraseUnusedArguments() {
-  arguments.remove_if([&](auto &entry) {
-    bool unused = entry.second.use_empty();
-    if (unused)
-      function.getBody().front().eraseArgument(entry.second.getArgNumber());
-    return unused;
-  });
+  Block &block = function.getBody().front();
+  arguments.remove_if([](auto &entry) { return entry.second.use_empty(); });
+  block.eraseArguments(
+      [](BlockArgument argument) { return argument.use_empty(); });
 }
 
 void ProgramBuilder::addReturn() {
@@ -74,9 +78,11 @@ func::FuncOp ProgramBuilder::finish() {
   eraseUnusedArguments();
   function.setFunctionType(builder.getFunctionType(
       block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  SmallVector<DictionaryAttr> argumentAttributes(block.getNumArguments());
   for (auto &[binding, argument] : arguments)
-    function.setArgAttr(argument.getArgNumber(), kBindingAttr, binding);
-  for (auto [index, result] : llvm::enumerate(results))
-    function.setResultAttr(index, kBindingAttr, result.first);
+    argumentAttributes[argument.getArgNumber()] = asDictionary(binding);
+  function.setAllArgAttrs(argumentAttributes);
+  function.setAllResultAttrs(llvm::map_to_vector(
+      results, [](const auto &result) { return asDictionary(result.first); }));
   return function;
 }

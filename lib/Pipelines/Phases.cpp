@@ -157,7 +157,12 @@ LogicalResult Compiler::differentiate() {
   settings.momentum = config.optimizer.momentum;
   settings.gradientClipping = config.gradientClipping;
   module->setAttr(kOptimizerAttr, settings.toAttribute(module->getContext()));
-  return differentiateChunks(module);
+  if (failed(differentiateChunks(module)))
+    return failure();
+  // The gradient of x * x asks for the same product twice.
+  PassManager passes(module->getContext());
+  passes.addPass(createCSEPass());
+  return passes.run(module);
 }
 
 LogicalResult Compiler::schedule() {
