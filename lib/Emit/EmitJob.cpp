@@ -50,6 +50,30 @@ static void recordVocabulary(ModuleOp module) {
     module->setAttr(kVocabularyAttr, OpBuilder(module).getI64IntegerAttr(rows));
 }
 
+/// Kernels compute in the types that have formulas; products are the library's.
+static LogicalResult checkType(Operation &op, Type type) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  bool known = isa<ProductOp>(op)
+                   ? element.isF32()
+                   : element.isF32() || element.isF64() || element.isInteger();
+  if (known)
+    return success();
+  return op.emitOpError() << "expects elements of type f32"
+                          << (isa<ProductOp>(op) ? "" : ", f64 or integers")
+                          << ", got " << element;
+}
+
+static LogicalResult checkLowered(func::FuncOp program) {
+  for (Operation &op : program.getBody().front().without_terminator()) {
+    if (!isa<CommandOpInterface>(op))
+      return op.emitOpError("expects an op that has code, got none");
+    for (Type type : op.getResultTypes())
+      if (failed(checkType(op, type)))
+        return failure();
+  }
+  return success();
+}
+
 LogicalResult smp::lowerPrograms(ModuleOp module) {
   recordVocabulary(module);
   for (func::FuncOp program : module.getOps<func::FuncOp>()) {
@@ -57,9 +81,8 @@ LogicalResult smp::lowerPrograms(ModuleOp module) {
       continue;
     decompose(program);
     formClusters(program);
-    for (Operation &op : program.getBody().front().without_terminator())
-      if (!isa<CommandOpInterface>(op))
-        return op.emitOpError("expects an op that has code, got none");
+    if (failed(checkLowered(program)))
+      return failure();
   }
   return success();
 }

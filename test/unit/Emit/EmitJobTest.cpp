@@ -139,4 +139,24 @@ TEST_F(EmitJobTest, ErrorForAFolderThatCannotBe) {
   EXPECT_TRUE(failed(lowerAndEmit(*module, options)));
 }
 
+TEST_F(EmitJobTest, ErrorForATypeWithoutKernels) {
+  std::string message;
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    return success();
+  });
+  auto module = parseSourceString<ModuleOp>(
+      "func.func @f(%x: tensor<4xbf16>) -> tensor<4xbf16> {\n"
+      "  %0 = smp.exp %x : tensor<4xbf16>\n"
+      "  return %0 : tensor<4xbf16>\n"
+      "}",
+      context.get());
+  ASSERT_TRUE(module);
+  EXPECT_TRUE(failed(lowerPrograms(*module)));
+  EXPECT_NE(message.find("expects elements of type f32, f64 or integers, got "
+                         "'bf16'"),
+            std::string::npos)
+      << message;
+}
+
 } // namespace
