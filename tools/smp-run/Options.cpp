@@ -73,6 +73,13 @@ static Status setTransport(Options &options, const std::string &value) {
   return {};
 }
 
+static Status setDataOrder(Options &options, const std::string &value) {
+  if (value != "shuffled" && value != "file")
+    return wrongValue("'shuffled' or 'file'", value);
+  options.dataOrder = value;
+  return {};
+}
+
 static const std::vector<OptionSpec> &optionSpecs() {
   constexpr const char *count = "an integer of at least 1";
   constexpr const char *natural = "an integer of at least 0";
@@ -91,6 +98,10 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "training data: raw tokens (.u16, .u32, else bytes) or a safetensors "
        "file of named arrays, as --data text.u8",
        "", text(&Options::data)},
+      {"data-order", "shuffled|file",
+       "samples in another random order each epoch, or as they lie in the "
+       "file, from its start again after its end",
+       "shuffled", setDataOrder},
       {"steps", "N", "updates in all, those before a resume included", "",
        number<int64_t>(&Options::steps, 0, natural)},
       {"eval-data", "FILE",

@@ -21,6 +21,7 @@ struct Options {
   std::string job;
   std::optional<int> ranks, threads;
   std::string transport = "mpi";
+  std::string dataOrder = "shuffled";
   std::string data, evalData, metrics, trace, init, checkpointDirectory;
   std::optional<int64_t> steps;
   int64_t evalEvery = 0, saveEvery = 0;

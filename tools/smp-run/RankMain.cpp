@@ -150,7 +150,9 @@ Status Run::openData() {
   if (trains && options.data.empty())
     return agree(comm, Error{"expects '--data' to train, got none"});
   if (trains)
-    SMP_RETURN_IF_ERROR(session->openTrainingData(options.data));
+    SMP_RETURN_IF_ERROR(session->openTrainingData(
+        options.data,
+        options.dataOrder == "file" ? DataOrder::File : DataOrder::Shuffled));
   if (!options.evalData.empty())
     SMP_RETURN_IF_ERROR(session->openEvaluationData(options.evalData));
   return {};

@@ -26,8 +26,8 @@ Session::openData(const std::string &path) const {
   for (const Input &input : theJob.inputs)
     if (input.spec.role != InputRole::RowWeight)
       specs.push_back(input.spec);
-  if (!theJob.data.tokens)
-    return openArrays(path, specs);
+  if (!theJob.data.tokens || path.ends_with(".safetensors"))
+    return openArrays(path, specs, theJob.data.vocabulary);
   TokenOptions options;
   options.vocabulary = theJob.data.vocabulary;
   options.convention = theJob.data.convention;
@@ -38,7 +38,7 @@ Session::openData(const std::string &path) const {
   return openTokens(path, options);
 }
 
-Status Session::openTrainingData(const std::string &path) {
+Status Session::openTrainingData(const std::string &path, DataOrder order) {
   Status status;
   if (consumesInputs(rankJob.train)) {
     auto opened = openData(path);
@@ -48,7 +48,9 @@ Status Session::openTrainingData(const std::string &path) {
       status = opened.error();
   }
   if (training)
-    trainingOrder.emplace(training->size(), context.seed);
+    trainingOrder = order == DataOrder::File
+                        ? SampleOrder::inFileOrder(training->size())
+                        : SampleOrder(training->size(), context.seed);
   return agree(theComm, status);
 }
 

@@ -212,6 +212,25 @@ TEST_F(Datasets, ArraysThatDoNotFit) {
   errorOf({});
 }
 
+TEST_F(Datasets, ArraysOfTokens) {
+  std::vector<int64_t> tokens = {1, 2, 3, 9, 5, 6}, own = {1, -100, 3, 9, 5, 6};
+  ASSERT_TRUE(writeSafetensors(
+      path,
+      {{"input_ids", DataType::I64, {2, 3}, std::as_bytes(std::span(tokens))},
+       {"labels", DataType::I64, {2, 3}, std::as_bytes(std::span(own))}}));
+  const InputSpec inputs[] = {ids, labels};
+  EXPECT_TRUE(openArrays(path, inputs, 10));
+  auto data = openArrays(path, inputs, 9);
+  ASSERT_FALSE(data);
+  EXPECT_EQ(data.error().str(),
+            "'" + path +
+                "': 'input_ids' expects tokens below the vocabulary 9, got 9 "
+                "at position 3");
+  InputSpec both = labels;
+  both.role = InputRole::Input;
+  EXPECT_FALSE(openArrays(path, {&both, 1}, 10)); // only labels are ignored
+}
+
 TEST(DatasetNames, Parse) {
   EXPECT_EQ(*parseInputRole("row_weight"), InputRole::RowWeight);
   EXPECT_FALSE(parseInputRole("rows"));

@@ -88,6 +88,8 @@ TEST(SmpRunTest, RefusesWrongCommandLines) {
   expectError({"job", "--threads=0"}, 2, "an integer of at least 1, got '0'");
   expectError({"job", "--resume=yes"}, 2, "expects no value, got 'yes'");
   expectError({"job", "--transport=tcp"}, 2, "'mpi' or 'threads', got 'tcp'");
+  expectError({"job", "--data-order=sorted"}, 2,
+              "'shuffled' or 'file', got 'sorted'");
   expectError({"one", "two"}, 2, "expects one job folder");
   expectError({}, 2, "expects a job folder, got none");
   expectError({"job"}, 2, "expects '--steps'");

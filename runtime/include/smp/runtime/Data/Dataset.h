@@ -71,9 +71,11 @@ Result<std::unique_ptr<Dataset>> openTokens(const std::string &path,
                                             const TokenOptions &options);
 
 /// A safetensors file of named arrays whose rows are the samples. Every input
-/// needs an array of its name, row shape and kind of type.
+/// needs an array of its name, row shape and kind of type. With a vocabulary,
+/// integers are tokens below it, and labels may be −100: not counted.
 Result<std::unique_ptr<Dataset>> openArrays(const std::string &path,
-                                            std::span<const InputSpec> inputs);
+                                            std::span<const InputSpec> inputs,
+                                            int64_t vocabulary = 0);
 
 } // namespace smp::runtime
 

@@ -12,6 +12,8 @@
 
 namespace smp::runtime {
 
+enum class DataOrder { Shuffled, File };
+
 /// A sample of a data set. In file order `epoch` is −1.
 struct Sample {
   int64_t index = -1; ///< −1: padding

@@ -73,7 +73,8 @@ public:
 
   // Steps (SessionSteps.cpp).
 
-  Status openTrainingData(const std::string &path);
+  Status openTrainingData(const std::string &path,
+                          DataOrder order = DataOrder::Shuffled);
   Status openEvaluationData(const std::string &path);
   /// Where sampling continues: after `progress`, with its seed.
   void setProgress(const Progress &progress);
