@@ -1,0 +1,135 @@
+# Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Stages and schedules change no bit, replicas only the order of sums.
+
+Each case is a model, a layout (stages, replicas), a schedule, and how it is
+executed. By default a seeded choice of cases covers each pair of values of
+each two of them; SMP_TEST_EXHAUSTIVE=1 takes all models, layouts, schedules.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from harness import EXHAUSTIVE, IntegrationTest, Reference, Trained, main
+
+STEPS = 4
+SAMPLES = 8  # of a step, over all replicas
+FACTORS = {
+    "model": ["gpt2", "mlp"],
+    "layout": [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)],
+    "schedule": ["simple", "1f1b", "interleaved"],
+    "transport": ["threads", "threads", "mpi"],
+    "poison": [False, True],
+}
+# Rank 0 has the first and the last part of the model.
+MANUAL = {
+    "gpt2": {"transformer.h.0": 0, "transformer.h.1": 1, "transformer.ln_f": 0},
+    "mlp": {"0": 0, "2": 1, "3": 1, "5": 0},
+}
+
+
+def pairs_of(case: tuple) -> set:
+    return set(itertools.combinations(enumerate(case), 2))
+
+
+def pairwise(factors: dict, seed: int) -> list[dict]:
+    """A small set of cases with each pair of values of each two factors."""
+    values = [list(dict.fromkeys(choice)) for choice in factors.values()]
+    everything = list(itertools.product(*values))
+    random.Random(seed).shuffle(everything)
+    missing = set().union(*map(pairs_of, everything))
+    chosen = []
+    while missing:
+        best = max(everything, key=lambda case: len(pairs_of(case) & missing))
+        missing -= pairs_of(best)
+        chosen.append(dict(zip(factors, best)))
+    return chosen
+
+
+def all_cases() -> list[dict]:
+    """Every model, layout and schedule; the rest in turn."""
+    execution = itertools.cycle(
+        itertools.product(FACTORS["transport"], FACTORS["poison"])
+    )
+    first = ("model", "layout", "schedule")
+    return [
+        dict(zip(first, case)) | dict(zip(("transport", "poison"), next(execution)))
+        for case in itertools.product(*(FACTORS[name] for name in first))
+    ]
+
+
+def config_of(pp: int, rdp: int, schedule: str) -> dict:
+    return {
+        "pipeline_parallel_degree": pp,
+        "pipeline": schedule,
+        "microbatches": 4,
+        "batch_size": SAMPLES // rdp,
+        "optimizer": {"name": "adamw", "lr": 1e-3},
+        "lr_schedule": {"name": "cosine", "warmup_steps": 2, "total_steps": 8},
+        "gradient_clipping": 0.5,
+    }
+
+
+class Layouts(IntegrationTest):
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.references: dict[str, tuple[Trained, dict]] = {}
+
+    def reference(self, model: str) -> tuple[Trained, dict]:
+        """One stage and replica: the run, and where it began."""
+        if model not in self.references:
+            job = self.compile(model, config_of(1, 1, "simple"))
+            trained = self.execute(model, job, 1, "--transport=threads")
+            self.assertEqual(len(trained.losses), STEPS)
+            self.assertEqual(len(set(trained.losses)), STEPS)
+            self.assertGreater(max(trained.norms), 0.5, "no step was clipped")
+            self.references[model] = trained, self.initial(job)
+        return self.references[model]
+
+    def execute(self, model: str, job, ranks: int, *options: object) -> Trained:
+        data = Reference.of(model).rows(self.folder)
+        return self.train(
+            job, data, STEPS, f"--ranks={ranks}", "--threads=1", *options
+        )
+
+    def check(self, model, layout, schedule, transport, poison) -> None:
+        pp, rdp = layout
+        expected, initial = self.reference(model)
+        job = self.compile(model, config_of(pp, rdp, schedule))
+        options = [f"--transport={transport}"] + (["--poison"] if poison else [])
+        trained = self.execute(model, job, pp * rdp, *options)
+        if rdp == 1:
+            self.assertSame(trained, expected)
+        else:
+            self.assertLosses(trained.losses, expected.losses, 1e-5)
+            self.assertTrainedAlike(
+                trained.parameters, expected.parameters, initial
+            )
+
+    def test_matrix(self) -> None:
+        cases = all_cases() if EXHAUSTIVE else pairwise(FACTORS, seed=3)
+        print(f"{len(cases)} cases")
+        for case in cases:
+            with self.subTest(**case):
+                self.check(**case)
+
+    def test_rank_visited_twice(self) -> None:
+        for model, assignment in MANUAL.items():
+            for schedule in FACTORS["schedule"] if EXHAUSTIVE else ["interleaved"]:
+                with self.subTest(model=model, schedule=schedule):
+                    config = config_of(2, 1, schedule) | {
+                        "auto_partition": False,
+                        "assignment": assignment,
+                        "default_partition": 0,
+                        "contiguous": False,
+                    }
+                    job = self.compile(model, config)
+                    trained = self.execute(model, job, 2, "--transport=threads")
+                    self.assertSame(trained, self.reference(model)[0])
+
+
+if __name__ == "__main__":
+    main()
