@@ -19,6 +19,15 @@ void forEachWorld(const std::function<void(Comm &)> &body) {
   expectSuccess(world->wait(world->barrier(world->world())));
 }
 
+/// What ranks other than the first say: their failures.
+class FailurePrinter : public testing::EmptyTestEventListener {
+  void OnTestPartResult(const testing::TestPartResult &result) override {
+    if (result.failed())
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", world->rank(),
+                   result.file_name(), result.line_number(), result.message());
+  }
+};
+
 int main(int argc, char **argv) {
   Result<std::unique_ptr<Comm>> comm = createMpiComm();
   if (!comm) {
@@ -27,13 +36,12 @@ int main(int argc, char **argv) {
   }
   world = comm->get();
   testing::InitGoogleTest(&argc, argv);
-  if (world->rank() != 0)
-    delete testing::UnitTest::GetInstance()->listeners().Release(
-        testing::UnitTest::GetInstance()->listeners().default_result_printer());
+  if (world->rank() != 0) {
+    auto &listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailurePrinter);
+  }
   int failed = RUN_ALL_TESTS();
-  if (failed && world->rank() != 0)
-    std::fprintf(stderr, "rank %d: %d tests failed\n", world->rank(),
-                 testing::UnitTest::GetInstance()->failed_test_count());
   comm->reset();
   finalizeMpi();
   return failed;
