@@ -7,6 +7,8 @@
 
 #include "VerifyUtils.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace smp;
 

@@ -126,7 +126,7 @@ void GraphStager::findCrossings(ArrayRef<StringRef> kept) {
   // In order of definition, so that names follow the model.
   SmallVector<std::pair<Value, Crossing>> sorted(crossings.begin(),
                                                  crossings.end());
-  llvm::stable_sort(sorted, [](auto &a, auto &b) {
+  llvm::sort(sorted, [](auto &a, auto &b) {
     Operation *first = a.first.getDefiningOp(),
               *second = b.first.getDefiningOp();
     if (first == second)
