@@ -32,6 +32,10 @@ private:
   void readOutputs(const Json &signature);
   void readNode(const Json &json);
   Argument readArgument(const Json &value);
+  bool readTensorArgument(std::string_view tag, const Json &inner,
+                          Argument &argument);
+  bool readNumberArgument(std::string_view tag, const Json &inner,
+                          Argument &argument);
   void readResult(const Json &value, Node &node);
   SizeExpr readSize(const Json &value);
   SizeExpr readExpression(const Json &value);
@@ -165,46 +169,67 @@ void GraphReader::readOutputs(const Json &signature) {
   }
 }
 
-Argument GraphReader::readArgument(const Json &value) {
-  Argument argument;
-  const Json *inner;
-  std::string_view tag = json.tag(value, "arg", inner);
+bool GraphReader::readTensorArgument(std::string_view tag, const Json &inner,
+                                     Argument &argument) {
   using Kind = Argument::Kind;
   if (tag == "as_none") {
     argument.kind = Kind::None;
   } else if (tag == "as_tensor") {
     argument.kind = Kind::Tensor;
-    argument.tensors.push_back(tensorName(*inner));
+    argument.tensors.push_back(tensorName(inner));
+  } else if (tag == "as_optional_tensor") {
+    argument.tensors.push_back(argumentName(inner));
+    argument.kind = argument.tensors[0].empty() ? Kind::None : Kind::Tensor;
   } else if (tag == "as_tensors" || tag == "as_optional_tensors") {
     argument.kind = Kind::Tensors;
-    for (const Json &item : json.list(value, tag.data()))
+    for (const Json &item : json.listOf(inner, "arg"))
       argument.tensors.push_back(tag == "as_tensors" ? tensorName(item)
                                                      : argumentName(item));
-  } else if (tag == "as_optional_tensor") {
-    argument.tensors.push_back(argumentName(*inner));
-    argument.kind = argument.tensors[0].empty() ? Kind::None : Kind::Tensor;
-  } else if (tag == "as_int") {
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool GraphReader::readNumberArgument(std::string_view tag, const Json &inner,
+                                     Argument &argument) {
+  using Kind = Argument::Kind;
+  if (tag == "as_int") {
     argument.kind = Kind::Size;
-    argument.sizes.push_back(json.integerOf(*inner, "as_int"));
+    argument.sizes.push_back(json.integerOf(inner, "as_int"));
   } else if (tag == "as_sym_int") {
     argument.kind = Kind::Size;
-    argument.sizes.push_back(readSize(*inner));
+    argument.sizes.push_back(readSize(inner));
   } else if (tag == "as_ints") {
     argument.kind = Kind::Sizes;
-    for (const Json &item : json.list(value, "as_ints"))
+    for (const Json &item : json.listOf(inner, "as_ints"))
       argument.sizes.push_back(json.integerOf(item, "as_ints"));
   } else if (tag == "as_sym_ints") {
     argument.kind = Kind::Sizes;
-    for (const Json &item : json.list(value, "as_sym_ints"))
+    for (const Json &item : json.listOf(inner, "as_sym_ints"))
       argument.sizes.push_back(readSize(item));
   } else if (tag == "as_float") {
     argument.kind = Kind::Float;
-    argument.floats.push_back(json.numberOf(*inner, "as_float"));
+    argument.floats.push_back(json.numberOf(inner, "as_float"));
   } else if (tag == "as_floats") {
     argument.kind = Kind::Floats;
-    for (const Json &item : json.list(value, "as_floats"))
+    for (const Json &item : json.listOf(inner, "as_floats"))
       argument.floats.push_back(json.numberOf(item, "as_floats"));
-  } else if (tag == "as_bool") {
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Argument GraphReader::readArgument(const Json &value) {
+  using Kind = Argument::Kind;
+  Argument argument;
+  const Json *inner;
+  std::string_view tag = json.tag(value, "arg", inner);
+  if (readTensorArgument(tag, *inner, argument) ||
+      readNumberArgument(tag, *inner, argument))
+    return argument;
+  if (tag == "as_bool") {
     argument.kind = Kind::Bool;
     argument.flag = json.flag(value, "as_bool", false);
   } else if (tag == "as_string") {

@@ -165,8 +165,17 @@ void GraphImporter::bindInput(const std::string &value,
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Checks that the arguments a rule reads without asking are there.
+/// Checks that every tensor has a value, and that the arguments a rule reads
+/// without asking are there.
 static LogicalResult checkNeeds(const ImportRule &rule, NodeImporter &n) {
+  for (const pt2::Argument &argument : n.node.arguments)
+    for (const std::string &tensor : argument.tensors) {
+      auto found = n.state.tensors.find(tensor);
+      bool given = found != n.state.tensors.end() && found->second;
+      if (!tensor.empty() && !given)
+        return n.refuse("with '" + argument.name +
+                        "' that no node before gives");
+    }
   SmallVector<StringRef> needs;
   rule.needs.split(needs, ' ', -1, /*KeepEmpty=*/false);
   for (StringRef name : needs) {
@@ -205,9 +214,10 @@ void GraphImporter::importNode(const pt2::Node &node) {
   // Stand-ins, so that the rest of the graph is looked at as well.
   for (const std::string &output : node.outputs) {
     auto meta = graph.tensors.find(output);
-    if (meta == graph.tensors.end() || !meta->second.type)
+    if (meta == graph.tensors.end())
       continue;
-    Type element = elementType(builder.getContext(), *meta->second.type);
+    Type element = elementType(builder.getContext(),
+                               meta->second.type.value_or(DataType::F32));
     state.tensors[output] = importer.fill(0.0, element, meta->second.sizes);
   }
 }

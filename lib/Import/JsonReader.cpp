@@ -89,12 +89,17 @@ static std::string quoted(const char *key) {
   return "'" + std::string(key) + "'";
 }
 
+const Json &JsonReader::listOf(const Json &value, const char *what) {
+  if (value.is_array())
+    return value;
+  expects(quoted(what) + " to be a list", value);
+  return kEmptyList;
+}
+
 const Json &JsonReader::list(const Json &object, const char *key) {
   const Json *value = find(object, key);
-  if (value && value->is_array())
-    return *value;
-  expects(quoted(key) + " to be a list", value ? *value : Json());
-  return kEmptyList;
+  static const Json none;
+  return listOf(value ? *value : none, key);
 }
 
 const Json &JsonReader::object(const Json &object, const char *key) {

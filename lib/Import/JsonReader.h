@@ -44,6 +44,7 @@ public:
   bool flag(const Json &object, const char *key, bool fallback);
 
   /// Values themselves; `what` names them in the message.
+  const Json &listOf(const Json &value, const char *what);
   std::string textOf(const Json &value, const char *what);
   int64_t integerOf(const Json &value, const char *what);
   /// A number, also one of the strings "Infinity", "-Infinity" and "NaN".

@@ -48,7 +48,7 @@ public:
   Tensor optionalTensor(llvm::StringRef name);
   /// All of a list; null tensors for None.
   std::vector<Tensor> tensors(llvm::StringRef name);
-  /// A tensor, or a scalar as a tensor of rank 0 of the given element type.
+  /// A number; a bool counts as 0 or 1.
   double number(llvm::StringRef name, double fallback);
   int64_t integer(llvm::StringRef name, int64_t fallback);
   std::vector<int64_t> integers(llvm::StringRef name);
@@ -79,7 +79,7 @@ private:
   const pt2::TensorMeta *meta(unsigned index) const;
 };
 
-/// The number of samples that dim 0 holds rows of; 1 if it has no batch.
+/// The rows of dim 0 that one sample has; 1 if that dim has no batch.
 int64_t rowsPerSample(NodeImporter &n, const Tensor &tensor);
 
 } // namespace smp

@@ -128,7 +128,8 @@ TEST(Importer, saysWhyANodeIsRefused) {
         {"rounding_mode", {{"as_string", "floor"}}}},
        "with rounding_mode 'floor'"},
       {"layer_norm.default",
-       {{"input", tensor("x")}, {"normalized_shape", {{"as_ints", json::array({2, 4})}}}},
+       {{"input", tensor("x")},
+        {"normalized_shape", {{"as_ints", json::array({2, 4})}}}},
        "over more than the last dim"},
       {"softmax.int",
        {{"self", tensor("x")}, {"dim", {{"as_int", 5}}}},
@@ -170,6 +171,16 @@ TEST(Importer, refusesTypesThatItHasNot) {
   graph.node("exp.default", "y", {{"self", tensor("x")}});
   EXPECT_TRUE(contains(errorsOf(graph.archive("y")),
                        "with a result of a type that smp has not"));
+}
+
+TEST(Importer, refusesValuesThatComeLater) {
+  GraphBuilder graph;
+  graph.declare("z", json::array({batch(), size(4)}));
+  graph.node("mul.Tensor", "y",
+             {{"self", tensor("x")}, {"other", tensor("z")}});
+  graph.node("relu.default", "z", {{"self", tensor("y")}});
+  EXPECT_TRUE(contains(errorsOf(graph.archive("z")),
+                       "with 'other' that no node before gives"));
 }
 
 TEST(Importer, refusesSizesThatNoInputHas) {
