@@ -2,10 +2,17 @@
 
 import os
 
-import lit.formats
+import sys
+
+# Lit's workers import the format by its name.
+sys.path.insert(0, os.path.dirname(__file__))
+
+import each_model
 
 config.name = "smp"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = each_model.Format(
+    os.path.join(os.path.dirname(__file__), "models", "data")
+)
 config.suffixes = [".mlir"]
 config.excludes = ["cases", "models", "unit"]
 config.test_source_root = os.path.dirname(__file__)

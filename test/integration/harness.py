@@ -58,6 +58,16 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, metadata
 
 
+def trained_models() -> list[str]:
+    """The models whose reference data has parameters after training."""
+    found = []
+    for path in sorted(DATA.glob("*.safetensors")):
+        names = read_safetensors(path)[0]
+        if any(name.startswith("sgd/params/") for name in names):
+            found.append(path.stem)
+    return found
+
+
 def write_safetensors(path: Path, tensors: dict[str, Tensor]) -> Path:
     header, offset = {}, 0
     for name, tensor in tensors.items():
@@ -229,6 +239,9 @@ class IntegrationTest(unittest.TestCase):
             length += sum((b - c) ** 2 for b, c in zip(q, p0))
         self.assertGreater(length, 0)
         self.assertLessEqual((distance / length) ** 0.5, 1e-3)
+
+
+TRAINED_MODELS = trained_models()
 
 
 def largest_difference(a: Tensor, b: Tensor) -> float:

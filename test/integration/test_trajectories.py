@@ -6,7 +6,14 @@ from __future__ import annotations
 
 import statistics
 
-from harness import IntegrationTest, Reference, largest, largest_difference, main
+from harness import (
+    TRAINED_MODELS,
+    IntegrationTest,
+    Reference,
+    largest,
+    largest_difference,
+    main,
+)
 
 
 def flat_config(settings: dict) -> dict:
@@ -59,23 +66,19 @@ class Trajectories(IntegrationTest):
             self.assertGreater(moved, 0, name)
             self.assertLessEqual(error, 1e-3 * moved, name)
 
-    def test_mlp_adamw(self) -> None:
-        self.check("mlp", "adamw")
 
-    def test_mlp_sgd(self) -> None:
-        self.check("mlp", "sgd")
+def add_test(model: str, optimizer: str) -> None:
+    """One method each, so that a failure names its model."""
 
-    def test_gpt2_adamw(self) -> None:
-        self.check("gpt2", "adamw")
+    def test(self) -> None:
+        self.check(model, optimizer)
 
-    def test_gpt2_sgd(self) -> None:
-        self.check("gpt2", "sgd")
+    setattr(Trajectories, f"test_{model}_{optimizer}".replace("-", "_"), test)
 
-    def test_llama_adamw(self) -> None:
-        self.check("llama", "adamw")
 
-    def test_llama_sgd(self) -> None:
-        self.check("llama", "sgd")
+for name in TRAINED_MODELS:
+    for kind in Reference.of(name).settings["optimizers"]:
+        add_test(name, kind)
 
 
 if __name__ == "__main__":

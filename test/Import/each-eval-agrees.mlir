@@ -1,12 +1,11 @@
 // Operator by operator, with its composites and specialized, the model gives
 // what PyTorch gives in double precision.
 
-// DEFINE: %{data} = %S/../models/data/gpt2-dropout
-// DEFINE: %{run} = smp-interpret --inputs=%{data}.safetensors --compare=%{data}.safetensors --precision=f64 --tolerance=1e-9
+// DEFINE: %{run} = smp-interpret --inputs=%{model}.safetensors --compare=%{model}.safetensors --precision=f64 --tolerance=1e-9
 // DEFINE: %{eval} = --inputs-prefix=b2/inputs/ --graph=eval --compare-prefix=b2/f64/eval/
 
-// RUN: smp-import %{data}.pt2 --recover-composites=0 -o %t.raw.mlir
-// RUN: smp-import %{data}.pt2 -o %t.mlir
+// RUN: smp-import %{model}.pt2 --recover-composites=0 -o %t.raw.mlir
+// RUN: smp-import %{model}.pt2 -o %t.mlir
 // RUN: smp-opt %t.mlir --smp-specialize=rows=2 -o %t.static.mlir
 // RUN: smp-opt %t.raw.mlir --smp-specialize=rows=2 -o %t.pieces.mlir
 
