@@ -56,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="REGEX=INIT",
         help="initialiser of the parameters whose name matches, where none is "
-        "recorded: normal(mean,std), uniform(low,high), constant(value) or none; "
+        "recorded: normal(mean,std), uniform(low,high), constant(value), "
+        "truncated_normal(mean,std,low,high) or none; "
         "may be given several times, the first match counts",
     )
     add(

@@ -184,6 +184,9 @@ def _written_record(func, args, kwargs, old) -> Initialiser | None:
             return _SOURCES[name](*scalars)
         except TypeError:
             return None
+    # Padding by nothing is a copy, which ties of padded vocabularies make.
+    if name == "constant_pad_nd" and not any(args[1]):
+        return old
     base = name.rstrip("_") if name != "copy_" else name
     if old is None or base not in _MAPS:
         return None
@@ -253,11 +256,13 @@ def empty_parameters():
 
 
 def parse_initialiser(text: str) -> dict | None:
-    """`normal(mean,std)`, `uniform(low,high)`, `constant(value)` or `none`."""
+    """`normal(mean,std)`, `uniform(low,high)`, `constant(value)`,
+    `truncated_normal(mean,std,low,high)` or `none`."""
     fields = {
         "normal": ("mean", "std"),
         "uniform": ("low", "high"),
         "constant": ("value",),
+        "truncated_normal": ("mean", "std", "low", "high"),
     }
     match = re.fullmatch(r"(\w+)(?:\(([^()]*)\))?", text.strip())
     if match and match[1] == "none" and match[2] is None:
@@ -271,7 +276,8 @@ def parse_initialiser(text: str) -> dict | None:
             return {"kind": match[1], **dict(zip(fields[match[1]], values))}
     raise ExportError(
         "an initialiser expects 'normal(mean,std)', 'uniform(low,high)', "
-        f"'constant(value)' or 'none', got '{text}'"
+        "'constant(value)', 'truncated_normal(mean,std,low,high)' or 'none', "
+        f"got '{text}'"
     )
 
 

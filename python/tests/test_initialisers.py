@@ -79,6 +79,15 @@ class Recorded(unittest.TestCase):
         self.assertAlmostEqual(got["std"], 0.02)
         self.assertEqual((got["low"], got["high"]), (-0.5, 0.5))
 
+    def test_padded_by_nothing(self):
+        with record_initialisation():
+            bias = torch.zeros(4)
+            kept = nn.functional.pad(bias, (0, 0))
+            padded = nn.functional.pad(bias, (0, 2))
+        self.assertEqual(initialiser_of("a", kept, [])["value"], 0.0)
+        with self.assertRaises(ExportError):
+            initialiser_of("a", padded, [])
+
     def test_without_storage(self):
         with record_initialisation(), empty_parameters():
             layer = nn.Linear(16, 3)
@@ -139,6 +148,16 @@ class Parsed(unittest.TestCase):
         )
         self.assertEqual(
             parse_initialiser("constant(1)"), {"kind": "constant", "value": 1.0}
+        )
+        self.assertEqual(
+            parse_initialiser("truncated_normal(0,0.02,-0.04,0.04)"),
+            {
+                "kind": "truncated_normal",
+                "mean": 0.0,
+                "std": 0.02,
+                "low": -0.04,
+                "high": 0.04,
+            },
         )
         self.assertIsNone(parse_initialiser("none"))
 

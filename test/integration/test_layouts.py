@@ -17,7 +17,7 @@ from harness import EXHAUSTIVE, IntegrationTest, Reference, Trained, main
 STEPS = 4
 SAMPLES = 8  # of a step, over all replicas
 FACTORS = {
-    "model": ["gpt2", "mlp"],
+    "model": ["gpt2", "mlp", "bert"],
     "layout": [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)],
     "schedule": ["simple", "1f1b", "interleaved"],
     "transport": ["threads", "threads", "mpi"],

@@ -14,16 +14,21 @@ class Repeatability(IntegrationTest):
         return Reference.of(model).rows(self.folder)
 
     def test_dropout_is_the_same_on_any_number_of_stages(self) -> None:
-        rows = self.rows("gpt2")  # the same inputs
-        runs: dict[int, Trained] = {}
-        for pp in (1, 2, 4):
-            job = self.compile("gpt2-dropout", config_of(pp, 1, "interleaved"))
-            runs[pp] = self.train(
-                job, rows, 5, f"--ranks={pp}", "--transport=threads", "--threads=1"
-            )
-        for pp in (2, 4):
-            with self.subTest(pp=pp):
-                self.assertSame(runs[pp], runs[1])
+        for model in ("gpt2", "bert"):
+            rows = self.rows(model)  # the same inputs
+            runs: dict[int, Trained] = {}
+            for pp in (1, 2, 4):
+                config = config_of(pp, 1, "interleaved")
+                runs[pp] = self.train(
+                    self.compile(f"{model}-dropout", config), rows, 5,
+                    f"--ranks={pp}", "--transport=threads", "--threads=1",
+                )  # fmt: skip
+            for pp in (2, 4):
+                with self.subTest(model=model, pp=pp):
+                    self.assertSame(runs[pp], runs[1])
+
+    def test_dropout_has_a_seed(self) -> None:
+        rows = self.rows("gpt2")
         job = self.compile("gpt2-dropout", config_of(1, 1, "interleaved"))
         other = self.train(
             job, rows, 5, "--seed=7", "--transport=threads", "--data-order=file"

@@ -20,7 +20,7 @@ PyTorch computes with the reference weights (smp/reference.py):
 
 with the optimizers' settings in the metadata (`smp`, one JSON object). `losses_only` models have no
 outputs but the loss, no gradients and no parameters; `random` ones no train
-graph and no trajectories.
+graph and no trajectories; `untrained` ones no trajectories.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def build_export(model: Model) -> tuple[torch.nn.Module, Export]:
     with record_initialisation():
         module = model.build()
     inputs = model.inputs(2, generator(0))
-    exported = build(module, inputs, model.loss, weights=False)
+    exported = build(
+        module, inputs, model.loss, weights=False, convention=model.convention
+    )
     aliases = exported.description["aliases"]
     load_reference_weights(module, {n: group[0] for group in aliases for n in group})
     return module, exported
@@ -166,7 +168,7 @@ def reference_data(model: Model, module, exported: Export) -> dict[str, torch.Te
         add(f"b{batch}", outputs_of(model, module, exported, inputs))
         if batch == 2 and not (model.random or model.losses_only):
             add(f"b{batch}", gradients_of(module, exported, inputs))
-    if model.random:
+    if model.random or model.untrained:
         return data
     inputs = model.inputs(STEPS * STEP_ROWS, generator(10))
     add("steps/inputs", inputs)
@@ -181,7 +183,7 @@ def reference_data(model: Model, module, exported: Export) -> dict[str, torch.Te
 def metadata(model: Model) -> dict[str, str]:
     """One JSON object, since the order of several is not kept."""
     result = {"version": "1.0", "model": model.name}
-    if not model.random:
+    if not (model.random or model.untrained):
         result |= {"steps": STEPS, "rows": STEP_ROWS, "optimizers": OPTIMIZERS}
     return {"smp": json.dumps(result, sort_keys=True)}
 

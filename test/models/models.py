@@ -25,12 +25,17 @@ class Model:
     # (batch, generator) -> the named inputs of one step.
     inputs: Callable[[int, torch.Generator], dict]
     loss: Callable | None = None
+    # How labels lie against tokens, where the export cannot tell.
+    convention: str | None = None
     # Whether the training graph draws random numbers, which PyTorch draws
     # otherwise: then only the eval graph has reference data.
     random: bool = False
     # Whether outputs, gradients and parameters are too large to be committed:
     # then the reference data has losses only.
     losses_only: bool = False
+    # Whether it is like another but for its inputs or masks: then it has
+    # outputs and gradients, and is not trained.
+    untrained: bool = False
 
 
 def _tokens(vocabulary: int, length: int, shifted: bool, name: str = "input_ids"):
@@ -88,6 +93,78 @@ def _llama():
     return LlamaForCausalLM(config)
 
 
+def _mistral():
+    """Grouped queries, and a window of five tokens."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    config = MistralConfig(
+        vocab_size=64,
+        hidden_size=16,
+        intermediate_size=24,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=32,
+        sliding_window=5,
+        bos_token_id=0,
+        eos_token_id=0,
+        use_cache=False,
+    )
+    return MistralForCausalLM(config)
+
+
+def _packed(batch: int, generator: torch.Generator) -> dict:
+    """Windows of two or three sequences each, which their positions tell
+    apart: they start again at 0."""
+    inputs = _tokens(96, 12, shifted=True)(batch, generator)
+    cuts = torch.randint(2, 10, (batch, 2), generator=generator).sort().values
+    place = torch.arange(12).expand(batch, 12)
+    starts = torch.zeros_like(place)
+    for cut in cuts.unbind(1):
+        starts = torch.where(place >= cut[:, None], cut[:, None], starts)
+    return inputs | {"position_ids": place - starts}
+
+
+def _bert(dropout=0.0):
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=96,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=32,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        pad_token_id=None,
+    )
+    return BertForMaskedLM(config)
+
+
+def _masked_tokens(batch: int, generator: torch.Generator) -> dict:
+    """Windows as above, of which some places are the labels: there the model
+    sees the last token of the vocabulary, elsewhere the label is ignored."""
+    tokens = _tokens(95, 12, shifted=True)(batch, generator)["input_ids"]
+    chosen = torch.rand(tokens.shape, generator=generator) < 0.3
+    return {
+        "input_ids": tokens.masked_fill(chosen, 95),
+        "labels": tokens.masked_fill(~chosen, -100),
+    }
+
+
+def _padded_tokens(batch: int, generator: torch.Generator) -> dict:
+    """Rows of different lengths, with a mask that says so."""
+    inputs = _masked_tokens(batch, generator)
+    lengths = torch.randint(5, 13, (batch, 1), generator=generator)
+    seen = torch.arange(12) < lengths
+    return {
+        "input_ids": inputs["input_ids"].masked_fill(~seen, 0),
+        "attention_mask": seen.long(),
+        "labels": inputs["labels"].masked_fill(~seen, -100),
+    }
+
+
 def _mlp():
     return nn.Sequential(
         nn.Linear(12, 32),
@@ -117,6 +194,17 @@ MODELS = [
         random=True,
     ),
     Model("llama", _llama, _tokens(96, 12, shifted=True)),
+    Model("llama-packed", _llama, _packed, untrained=True),
+    Model("mistral", _mistral, _tokens(64, 12, shifted=True), untrained=True),
+    Model("bert", _bert, _masked_tokens, convention="none"),
+    Model("bert-padded", _bert, _padded_tokens, untrained=True),
+    Model(
+        "bert-dropout",
+        lambda: _bert(dropout=0.1),
+        _masked_tokens,
+        convention="none",
+        random=True,
+    ),
     Model("mlp", _mlp, _mlp_inputs, loss=F.mse_loss),
     Model(
         "byte-gpt",
