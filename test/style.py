@@ -16,12 +16,6 @@ SOURCES = (".cpp", ".h", ".td", ".py", ".sh", ".mlir")
 MAXIMUM_LINES = 400
 MAXIMUM_OP_CLASSES = 2
 
-# Files in which a function may name many op classes, with the reason. The
-# import table and the registration of ops and models name none by these means.
-MAY_DISPATCH = {
-    "lib/Import/RecoverRotary.cpp": "a pattern, which proves from the ops that both halves of a row are equal",
-}
-
 # Unit tests of a property of several sources, with what they are about.
 ACROSS_SOURCES = {
     "test/unit/Interpret/OpGradientTest.cpp": "the gradient of every op against differences",
@@ -96,7 +90,7 @@ class Style(unittest.TestCase):
         offenders = []
         for path in self.sources:
             name = str(path.relative_to(ROOT))
-            if path.suffix not in (".cpp", ".h") or name in MAY_DISPATCH:
+            if path.suffix not in (".cpp", ".h"):
                 continue
             for function in functions(path.read_text()):
                 classes = op_classes(function)
@@ -104,7 +98,6 @@ class Style(unittest.TestCase):
                     offenders.append("%s: expects a function that asks for %d op classes at most, got %s in '%s'" % (
                         name, MAXIMUM_OP_CLASSES, ", ".join(sorted(classes)), function.strip().split("\n")[0]))
         self.none(offenders)
-        self.assertFalse([name for name in MAY_DISPATCH if not (ROOT / name).is_file()])
 
     def test_tests_and_headers_stand_where_their_sources_do(self):
         stems = {}

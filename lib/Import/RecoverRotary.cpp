@@ -29,24 +29,37 @@ static int64_t lastSize(Value value) {
   return shape.empty() ? 1 : shape.back();
 }
 
+/// Whether `value` is some rows twice, one after the other: (c, c).
+static bool isTwice(Value value) {
+  auto concat = value.getDefiningOp<ConcatOp>();
+  return concat && concat.getOperands().size() == 2 &&
+         concat.getOperands()[0] == concat.getOperands()[1] &&
+         int64_t(concat.getDim()) == typeOf(value).getRank() - 1;
+}
+
+/// Whether each row is one number: a fill, or repeated from size 1.
+static bool isUniformInRow(Value value) {
+  Value operand = operandOf<ExpandOp>(value);
+  return value.getDefiningOp<FillOp>() || (operand && lastSize(operand) == 1);
+}
+
+/// What an expand or a reshape moves without touching the last dim, or null.
+static Value movedRows(Value value) {
+  Value operand = operandOf<ExpandOp>(value);
+  if (!operand)
+    operand = operandOf<ReshapeOp>(value);
+  return operand && lastSize(operand) == lastSize(value) ? operand : Value();
+}
+
 /// Whether both halves of the last dim are equal, and proved so.
 static bool hasEqualHalves(Value value, int depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > 16 || lastSize(value) % 2 != 0)
     return false;
-  if (auto concat = dyn_cast<ConcatOp>(op))
-    return concat.getOperands().size() == 2 &&
-           concat.getOperands()[0] == concat.getOperands()[1] &&
-           int64_t(concat.getDim()) == typeOf(value).getRank() - 1;
-  if (isa<SizedOpInterface>(op)) {
-    // A fill, or a move that keeps the last dim or repeats it from size 1.
-    if (isa<FillOp>(op) ||
-        (isa<ExpandOp>(op) && lastSize(op->getOperand(0)) == 1))
-      return true;
-    return isa<ExpandOp, ReshapeOp>(op) &&
-           lastSize(op->getOperand(0)) == lastSize(value) &&
-           hasEqualHalves(op->getOperand(0), depth + 1);
-  }
+  if (isTwice(value) || isUniformInRow(value))
+    return true;
+  if (Value rows = movedRows(value))
+    return hasEqualHalves(rows, depth + 1);
   return op->hasTrait<OpTrait::Elementwise>() &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return hasEqualHalves(operand, depth + 1);
