@@ -50,7 +50,7 @@ struct Flag {
 
 static std::string underscored(std::string_view text) {
   std::string result(text);
-  std::replace(result.begin(), result.end(), '-', '_');
+  std::ranges::replace(result, '-', '_');
   return result;
 }
 

@@ -95,10 +95,8 @@ Status detail::readObject(std::string_view key, const json &value,
   for (const Field &field : fields)
     names.push_back(field.name);
   for (const auto &[name, entry] : value.items()) {
-    auto field =
-        std::find_if(fields.begin(), fields.end(), [&](const Field &candidate) {
-          return candidate.name == name;
-        });
+    auto field = std::ranges::find_if(
+        fields, [&](const Field &candidate) { return candidate.name == name; });
     if (field == fields.end()) {
       auto near = nearestName(name, names);
       std::string known;

@@ -97,7 +97,7 @@ static float halfToFloat(uint16_t bits) {
 /// range. From double in one step: rounding to f32 first would round twice.
 static uint16_t doubleToNarrow(double value, int mantissaBits, int minExponent,
                                int maxExponent) {
-  uint64_t bits = std::bit_cast<uint64_t>(value);
+  auto bits = std::bit_cast<uint64_t>(value);
   auto sign = static_cast<uint16_t>((bits >> 63) << 15);
   auto infinity =
       static_cast<uint16_t>((maxExponent - minExponent + 2) << mantissaBits);

@@ -8,6 +8,7 @@
 #include "smp/Support/Grid.h"
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 using namespace smp;
 
@@ -106,9 +107,8 @@ static Result<std::vector<int>> parseCoordinates(std::string_view &text) {
     return Error{"expects '}' after the coordinates of a group, got '" +
                  std::string(text) + "'"};
   text.remove_prefix(1);
-  std::sort(coordinates.begin(), coordinates.end());
-  if (std::adjacent_find(coordinates.begin(), coordinates.end()) !=
-      coordinates.end())
+  std::ranges::sort(coordinates);
+  if (std::ranges::adjacent_find(coordinates) != coordinates.end())
     return Error{"expects coordinates to differ within a group"};
   return coordinates;
 }
@@ -177,8 +177,8 @@ static int &field(Coordinate &coordinate, Axis axis) {
 
 Coordinate Grid::coordinate(int rank) const {
   Coordinate result;
-  for (auto letter = letters.rbegin(); letter != letters.rend(); ++letter) {
-    Axis axis = axisOfLetter(*letter);
+  for (char letter : letters | std::views::reverse) {
+    Axis axis = axisOfLetter(letter);
     field(result, axis) = rank % size(axis);
     rank /= size(axis);
   }
@@ -201,8 +201,8 @@ std::vector<int> Grid::members(const AxisGroup &group, int rank) const {
     if (coordinates.empty())
       for (int i = 0; i < size(member.axis); ++i)
         coordinates.push_back(i);
-    if (std::find(coordinates.begin(), coordinates.end(),
-                  found.front()[member.axis]) == coordinates.end())
+    if (std::ranges::find(coordinates, found.front()[member.axis]) ==
+        coordinates.end())
       return {};
     std::vector<Coordinate> varied;
     for (Coordinate from : found)
@@ -211,18 +211,17 @@ std::vector<int> Grid::members(const AxisGroup &group, int rank) const {
         varied.push_back(from);
       }
     // The own coordinate stays in front: restrictions are checked against it.
-    auto own = std::find(varied.begin(), varied.end(), coordinate(rank));
+    auto own = std::ranges::find(varied, coordinate(rank));
     std::iter_swap(varied.begin(), own);
     found = std::move(varied);
   }
   std::vector<int> ranks;
   for (const Coordinate &member : found)
-    if (std::none_of(group.axes.begin(), group.axes.end(),
-                     [&](const AxisGroup::Member &axis) {
-                       return member[axis.axis] >= size(axis.axis);
-                     }))
+    if (std::ranges::none_of(group.axes, [&](const AxisGroup::Member &axis) {
+          return member[axis.axis] >= size(axis.axis);
+        }))
       ranks.push_back(this->rank(member));
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   return ranks;
 }
 
@@ -242,8 +241,7 @@ std::vector<std::vector<int>> Grid::groups(GroupKind kind) const {
 
 int Grid::position(GroupKind kind, int rank) const {
   std::vector<int> instance = members(kind, rank);
-  return static_cast<int>(std::find(instance.begin(), instance.end(), rank) -
-                          instance.begin());
+  return static_cast<int>(std::ranges::find(instance, rank) - instance.begin());
 }
 
 int Grid::groupSize(GroupKind kind) const {

@@ -43,7 +43,7 @@ uint64_t smp::xxh64(const void *input, size_t bytes) {
   if (bytes >= 32) {
     uint64_t lane[4] = {X::p1 + X::p2, X::p2, 0, 0 - X::p1};
     for (; end - data >= 32; data += 32)
-      for (int i = 0; i < 4; ++i)
+      for (size_t i = 0; i < 4; ++i)
         lane[i] = X::round(lane[i], readWord(data + 8 * i));
     hash = std::rotl(lane[0], 1) + std::rotl(lane[1], 7) +
            std::rotl(lane[2], 12) + std::rotl(lane[3], 18);
@@ -85,7 +85,7 @@ Sha256::Sha256()
 
 void Sha256::compress(const unsigned char *block) {
   uint32_t w[64];
-  for (int i = 0; i < 16; ++i)
+  for (size_t i = 0; i < 16; ++i)
     w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
            uint32_t{block[4 * i + 2]} << 8 | block[4 * i + 3];
   for (int i = 16; i < 64; ++i) {

@@ -132,11 +132,10 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
       return malformed("tensor '" + name + "': " + view.error().message);
     result.views.push_back(std::move(*view));
   }
-  std::sort(result.views.begin(), result.views.end(),
-            [](const TensorView &a, const TensorView &b) {
-              return std::pair(a.data.data(), std::string_view(a.name)) <
-                     std::pair(b.data.data(), std::string_view(b.name));
-            });
+  std::ranges::sort(result.views, [](const TensorView &a, const TensorView &b) {
+    return std::pair(a.data.data(), std::string_view(a.name)) <
+           std::pair(b.data.data(), std::string_view(b.name));
+  });
   for (size_t i = 0; i < result.views.size(); ++i)
     result.index[result.views[i].name] = i;
   return result;

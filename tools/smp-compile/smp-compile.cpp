@@ -153,7 +153,7 @@ static void printSummary(const CompileReport &report, const std::string &path) {
      << " commands\n";
   for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))
     os << llvm::format("memory: pp rank %d takes %.1f MiB\n",
-                       static_cast<int>(rank), bytes / 1048576.0);
+                       static_cast<int>(rank), double(bytes) / 1048576.0);
 }
 
 static int run(const Options &cli, const std::vector<std::string> &flags) {
@@ -223,7 +223,7 @@ int main(int argc, char **argv) {
   std::vector<std::string> flags;
   for (int index = 0; index < argc; ++index) {
     if (index > 0 && belongsToConfig(argv[index]))
-      flags.push_back(argv[index]);
+      flags.emplace_back(argv[index]);
     else
       own.push_back(argv[index]);
   }

@@ -166,7 +166,7 @@ static const OptionSpec *findSpec(const std::string &name) {
 static Error unknownOption(const std::string &name) {
   std::vector<std::string> names;
   for (const OptionSpec &spec : optionSpecs())
-    names.push_back(spec.name);
+    names.emplace_back(spec.name);
   Error error{"unknown option '--" + name + "'"};
   if (auto nearest = nearestName(name, names))
     error.note = "did you mean '--" + *nearest + "'";
@@ -177,8 +177,8 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
   Options options;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string &argument = arguments[i];
-    if (argument.rfind("--", 0) != 0 || argument.size() == 2) {
-      if (argument.rfind("-", 0) == 0)
+    if (!argument.starts_with("--") || argument.size() == 2) {
+      if (argument.starts_with('-'))
         return unknownOption(argument.substr(argument[1] == '-' ? 2 : 1));
       if (!options.job.empty())
         return Error{"expects one job folder, got '" + options.job + "' and '" +

@@ -15,6 +15,7 @@
 #include "Operation.h"
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -50,8 +51,8 @@ static void add(DataType type, std::byte *sum, const std::byte *term,
 namespace {
 class Collective : public Operation {
 protected:
-  Collective(const Group &group, DataType type, void *buffer, int64_t count)
-      : group(group), type(type), width(byteWidth(type)),
+  Collective(Group group, DataType type, void *buffer, int64_t count)
+      : group(std::move(group)), type(type), width(byteWidth(type)),
         buffer(static_cast<std::byte *>(buffer)), count(count) {}
 
   int size() const { return group.size(); }

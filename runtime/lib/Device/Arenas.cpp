@@ -25,15 +25,15 @@ static std::byte *mapHuge(size_t bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     return nullptr;
-  auto begin = reinterpret_cast<uintptr_t>(memory);
-  uintptr_t aligned = (begin + hugePage - 1) & ~uintptr_t(hugePage - 1);
-  constexpr uintptr_t page = 4096;
-  uintptr_t end = (aligned + bytes + page - 1) & ~(page - 1);
-  if (aligned > begin)
-    munmap(memory, aligned - begin);
-  if (begin + reserved > end)
-    munmap(reinterpret_cast<void *>(end), begin + reserved - end);
-  auto *result = reinterpret_cast<std::byte *>(aligned);
+  auto *begin = static_cast<std::byte *>(memory);
+  constexpr size_t page = 4096;
+  size_t before = -reinterpret_cast<uintptr_t>(memory) & (hugePage - 1);
+  size_t end = (before + bytes + page - 1) & ~(page - 1);
+  std::byte *result = begin + before;
+  if (before > 0)
+    munmap(begin, before);
+  if (reserved > end)
+    munmap(begin + end, reserved - end);
   madvise(result, bytes, MADV_HUGEPAGE); // refused: small pages do as well
   return result;
 }

@@ -40,7 +40,7 @@ ThreadPool::ThreadPool(int threads) {
 
 ThreadPool::~ThreadPool() {
   {
-    std::lock_guard lock(mutex);
+    std::scoped_lock lock(mutex);
     stop = true;
   }
   workAvailable.notify_all();
@@ -55,7 +55,7 @@ void ThreadPool::start(Body body, int64_t tiles, uint64_t ticket) {
   task->completion.ticket = ticket;
   int wake = 0;
   {
-    std::lock_guard lock(mutex);
+    std::scoped_lock lock(mutex);
     tasks.push_back(std::move(task));
     openTasks.fetch_add(1, std::memory_order_relaxed);
     wake = int(std::min<int64_t>(sleepers, tiles));
@@ -72,7 +72,7 @@ ThreadPool::Piece ThreadPool::take() {
       continue;
     if (task->next == 0)
       task->completion.begin = traceNow();
-    int64_t share = 2 * threads();
+    int64_t share = int64_t(2) * threads();
     int64_t count = (left + share - 1) / share;
     Piece piece{task.get(), task->next, task->next + count};
     task->next += count;
@@ -99,13 +99,13 @@ void ThreadPool::finish(const Piece &piece) {
 bool ThreadPool::work() {
   Piece piece;
   {
-    std::lock_guard lock(mutex);
+    std::scoped_lock lock(mutex);
     piece = take();
   }
   if (!piece.task)
     return false;
   piece.task->body(piece.begin, piece.end);
-  std::lock_guard lock(mutex);
+  std::scoped_lock lock(mutex);
   finish(piece);
   return true;
 }
@@ -134,7 +134,7 @@ void ThreadPool::workerLoop() {
 void ThreadPool::poll(std::vector<Completion> &completions) {
   if (completedCount.load(std::memory_order_acquire) == 0)
     return;
-  std::lock_guard lock(mutex);
+  std::scoped_lock lock(mutex);
   completions.insert(completions.end(), completed.begin(), completed.end());
   completed.clear();
   completedCount.store(0, std::memory_order_relaxed);

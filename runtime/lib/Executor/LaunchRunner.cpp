@@ -166,8 +166,7 @@ void LaunchRunner::complete(unsigned id, double begin, double end) {
     if (--waits[successor] == 0 &&
         program->commands[successor].queue.kind != Queue::Group)
       // By id, so that without a seed the list order is the order of choice.
-      ready.insert(std::lower_bound(ready.begin(), ready.end(), successor),
-                   successor);
+      ready.insert(std::ranges::lower_bound(ready, successor), successor);
 }
 
 Result<bool> LaunchRunner::advance() {

@@ -41,8 +41,7 @@ private:
   }
   /// Values elsewhere outlive the step.
   bool isScratch(unsigned arena) const {
-    return std::find(plan.scratch.begin(), plan.scratch.end(), arena) !=
-           plan.scratch.end();
+    return std::ranges::find(plan.scratch, arena) != plan.scratch.end();
   }
   void read(unsigned event, const Range &range);
   void write(unsigned event, const Range &range);
@@ -159,7 +158,7 @@ PoisonPlan::PoisonPlan(const Job &job, const RankJob &rankJob,
 }
 
 bool PoisonPlan::isKept(const Range &range) const {
-  return std::any_of(kept.begin(), kept.end(), [&](const Range &each) {
+  return std::ranges::any_of(kept, [&](const Range &each) {
     return each.arena == range.arena && each.begin < range.end &&
            range.begin < each.end;
   });

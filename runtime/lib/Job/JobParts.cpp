@@ -12,7 +12,7 @@ using namespace smp::runtime;
 
 void runtime::checkVersion(const JsonCursor &root) {
   std::string version = root["version"].text();
-  if (version.rfind("1.", 0) != 0 || version.size() < 3)
+  if (!version.starts_with("1.") || version.size() < 3)
     root["version"].expects("a version '1.<minor>' of the job format");
 }
 

@@ -56,9 +56,8 @@ static bool covers(const Operand &outer, const Operand &inner) {
 static bool coveredBy(const Operand &operand,
                       const std::vector<Operand> &list) {
   return operand.bytes == 0 ||
-         std::any_of(list.begin(), list.end(), [&](const Operand &each) {
-           return covers(each, operand);
-         });
+         std::ranges::any_of(
+             list, [&](const Operand &each) { return covers(each, operand); });
 }
 
 /// Checker and poison mode rely on `reads` and `writes` being complete.
@@ -160,8 +159,7 @@ ProductCommand ProgramReader::readProduct(const JsonCursor &cursor,
 static bool holdsPipelineRank(const AxisGroup &group, int rank) {
   for (const AxisGroup::Member &member : group.axes)
     if (member.axis == Axis::PP && !member.coordinates.empty() &&
-        std::find(member.coordinates.begin(), member.coordinates.end(), rank) ==
-            member.coordinates.end())
+        std::ranges::find(member.coordinates, rank) == member.coordinates.end())
       return false;
   return true;
 }
@@ -222,7 +220,7 @@ void ProgramReader::readQueue(const JsonCursor &cursor, Command &command) {
     command.queue.kind = Queue::Compute;
   else if (queue == "copy")
     command.queue.kind = Queue::Copy;
-  else if (queue.rfind("group:", 0) == 0 && queue.size() < 12 &&
+  else if (queue.starts_with("group:") && queue.size() < 12 &&
            queue.find_first_not_of("0123456789", 6) == std::string::npos &&
            queue.size() > 6 && std::stoul(queue.substr(6)) < job.groups.size())
     command.queue = {Queue::Group, unsigned(std::stoul(queue.substr(6)))};
@@ -237,7 +235,7 @@ Command ProgramReader::readCommand(const JsonCursor &cursor, size_t id) {
   readQueue(cursor["queue"], command);
   for (const JsonCursor &wait : cursor["waits"].elements())
     command.waits.push_back(wait.index(id, "an earlier command"));
-  std::sort(command.waits.begin(), command.waits.end());
+  std::ranges::sort(command.waits);
   for (const JsonCursor &each : cursor["reads"].elements())
     command.reads.push_back(readOperand(each, arenas));
   for (const JsonCursor &each : cursor["writes"].elements())

@@ -75,8 +75,8 @@ static void clearOwnHash(std::string &text) {
 
 static bool isHashed(const std::string &name) {
   return name == "job.json" || name == "constants.bin" ||
-         name == "kernels.so" || name.rfind("chunk-", 0) == 0 ||
-         name.rfind("rank-", 0) == 0;
+         name == "kernels.so" || name.starts_with("chunk-") ||
+         name.starts_with("rank-");
 }
 
 Result<std::string> runtime::hashJobFolder(const std::string &directory) {

@@ -114,7 +114,7 @@ Schedule runtime::readSchedule(const JsonCursor &cursor, const Job &job,
           0, std::max<int64_t>(job.microbatches * job.accumulation - 1, 0));
     for (const JsonCursor &wait : each["waits"].elements())
       action.waits.push_back(wait.index(id, "an earlier action"));
-    std::sort(action.waits.begin(), action.waits.end());
+    std::ranges::sort(action.waits);
     unsigned kind = each["kind"].choice({"launch", "send", "recv", "load"});
     if (kind == 0)
       action.work = readLaunch(each, job, rankJob, programs);

@@ -134,9 +134,8 @@ Result<std::string> Generator::run(const Session::GenerateOptions &options) {
   Coordinate source = session.coordinate;
   source.pp = int(logits->rank);
   const std::vector<int> &members = replica->members();
-  int root = int(
-      std::find(members.begin(), members.end(), session.theGrid->rank(source)) -
-      members.begin());
+  int root = int(std::ranges::find(members, session.theGrid->rank(source)) -
+                 members.begin());
   for (int64_t step = 0; step < options.count; ++step) {
     SMP_RETURN_IF_ERROR(predict());
     int64_t token = 0;

@@ -14,10 +14,9 @@ using namespace smp;
 using namespace smp::runtime;
 
 bool Session::consumesInputs(const Schedule &schedule) const {
-  return std::any_of(schedule.actions.begin(), schedule.actions.end(),
-                     [](const Action &action) {
-                       return std::holds_alternative<LoadAction>(action.work);
-                     });
+  return std::ranges::any_of(schedule.actions, [](const Action &action) {
+    return std::holds_alternative<LoadAction>(action.work);
+  });
 }
 
 Result<std::unique_ptr<Dataset>>
@@ -56,10 +55,9 @@ Status Session::openTrainingData(const std::string &path, DataOrder order) {
 
 /// Whether some input tells padded rows from real ones.
 static bool hasRowWeights(const Job &job) {
-  return std::any_of(job.inputs.begin(), job.inputs.end(),
-                     [](const Input &input) {
-                       return input.spec.role == InputRole::RowWeight;
-                     });
+  return std::ranges::any_of(job.inputs, [](const Input &input) {
+    return input.spec.role == InputRole::RowWeight;
+  });
 }
 
 Status Session::openEvaluationData(const std::string &path) {
@@ -103,6 +101,7 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   };
   input.load = [&](const LoadAction &load, int64_t microbatch, void *rows) {
     std::vector<Sample> samples;
+    samples.reserve(size_t(context.rows));
     int64_t first = sampleBase + context.sampleOffset(step, microbatch);
     for (int64_t row = 0; row < context.rows; ++row)
       samples.push_back(trainingOrder->at(first + row));

@@ -9,6 +9,7 @@
 #include "smp/runtime/Checkpoint/Weights.h"
 #include "smp/runtime/Session/Session.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace smp;
@@ -112,9 +113,10 @@ Status Session::initializeLocally(const std::string &source,
     for (const Parameter &parameter : theJob.parameters)
       if (parameter.name == place.name)
         target.aliases = parameter.aliases;
-    bool isState = std::any_of(
-        theJob.states.begin(), theJob.states.end(),
-        [&](const StateTensor &state) { return state.name == place.name; });
+    bool isState =
+        std::ranges::any_of(theJob.states, [&](const StateTensor &state) {
+          return state.name == place.name;
+        });
     // Buffers keep their exported values: most files hold parameters only.
     if (!isState)
       targets.push_back(std::move(target));
@@ -129,13 +131,12 @@ Session::initialize(const std::string &source) {
   SMP_RETURN_IF_ERROR(agree(theComm, initializeLocally(source, unused)));
   // A rank asks for its own stage only; other stages' names are not unused.
   std::erase_if(unused, [&](const std::string &name) {
-    return std::any_of(theJob.parameters.begin(), theJob.parameters.end(),
-                       [&](const Parameter &parameter) {
-                         return parameter.name == name ||
-                                std::find(parameter.aliases.begin(),
-                                          parameter.aliases.end(),
-                                          name) != parameter.aliases.end();
-                       });
+    return std::ranges::any_of(
+        theJob.parameters, [&](const Parameter &parameter) {
+          return parameter.name == name ||
+                 std::ranges::find(parameter.aliases, name) !=
+                     parameter.aliases.end();
+        });
   });
   return unused;
 }

@@ -26,9 +26,10 @@ struct Stage {
   static Stage filled(int pp, float offset) {
     Stage stage;
     stage.weight.resize(300000);
-    std::iota(stage.weight.begin(), stage.weight.end(), pp * 1000 + offset);
+    std::iota(stage.weight.begin(), stage.weight.end(),
+              float(pp) * 1000 + offset);
     stage.tied = {offset, 1, 2, 3};
-    stage.moment = std::vector<float>(300000, 0.5f + pp + offset);
+    stage.moment = std::vector<float>(300000, 0.5f + float(pp) + offset);
     return stage;
   }
   static std::string weightName(int pp) {

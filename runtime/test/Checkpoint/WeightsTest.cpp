@@ -67,6 +67,7 @@ TEST_F(Weights, EverythingWrongInOneError) {
 
 TEST_F(Weights, LongListsAreCut) {
   std::vector<WeightTarget> many;
+  many.reserve(30);
   for (int i = 0; i < 30; ++i)
     many.push_back(
         {{"m" + std::to_string(i), DataType::F32, {1}, a.data()}, {}});

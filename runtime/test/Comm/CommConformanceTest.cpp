@@ -211,7 +211,7 @@ TEST(CommConformance, TransfersAreFifoPerChannelAndDirection) {
     int peer = comm.rank() ^ 1;
     if (peer >= comm.size())
       return;
-    constexpr int messages = 20, channels = 3;
+    constexpr int64_t messages = 20, channels = 3;
     std::vector<int64_t> out(messages * channels), in(out.size(), -1);
     std::vector<Request> requests;
     for (int m = 0; m < messages; ++m)
@@ -274,12 +274,13 @@ TEST(CommConformance, LargeAndEmptyTransfers) {
 
 TEST(CommConformance, Objects) {
   forEachWorld([](Comm &comm) {
-    std::string own(comm.rank() * 3, static_cast<char>('a' + comm.rank()));
+    std::string own(size_t(comm.rank()) * 3,
+                    static_cast<char>('a' + comm.rank()));
     auto all = comm.allGatherObjects(comm.world(), own);
     ASSERT_TRUE(all);
     for (int rank = 0; rank < comm.size(); ++rank)
       EXPECT_EQ((*all)[rank],
-                std::string(rank * 3, static_cast<char>('a' + rank)));
+                std::string(size_t(rank) * 3, static_cast<char>('a' + rank)));
     for (int root = 0; root < comm.size(); ++root) {
       auto text = comm.broadcastObject(
           comm.world(), comm.rank() == root ? "from the root" : own, root);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Comm/MpiTransport.h"
+#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
@@ -80,7 +81,9 @@ public:
       alive = 0;
       for (size_t at = output.find("process "); at != std::string::npos;
            at = output.find("process ", at + 1)) {
-        pid_t process = std::atoi(output.c_str() + at + 8);
+        pid_t process = 0;
+        std::from_chars(&output[at + 8], output.data() + output.size(),
+                        process);
         alive += process > 0 && kill(process, 0) == 0;
       }
       if (!alive)

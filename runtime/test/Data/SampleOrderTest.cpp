@@ -31,6 +31,7 @@ TEST(SampleOrder, EveryEpochIsAPermutation) {
 
 static std::vector<int64_t> prefix(const SampleOrder &order, int64_t begin) {
   std::vector<int64_t> values;
+  values.reserve(50);
   for (int64_t i = 0; i < 50; ++i)
     values.push_back(order.at(begin + i).index);
   return values;

@@ -42,7 +42,7 @@ private:
                      int64_t bytes = -1) const;
   nlohmann::json command(const std::string &kind, nlohmann::json waits,
                          nlohmann::json reads, nlohmann::json writes,
-                         nlohmann::json fields) const;
+                         const nlohmann::json &fields) const;
   nlohmann::json kernel(unsigned index, nlohmann::json waits,
                         nlohmann::json reads, nlohmann::json writes,
                         nlohmann::json immediates, int64_t tiles) const;

@@ -72,9 +72,13 @@ void RegressionBuilder::addArenas() {
 }
 
 json RegressionBuilder::command(const std::string &kind, json waits, json reads,
-                                json writes, json fields) const {
-  json result = {{"kind", kind},   {"queue", "compute"}, {"waits", waits},
-                 {"reads", reads}, {"writes", writes},   {"loc", "model.py:7"},
+                                json writes, const json &fields) const {
+  json result = {{"kind", kind},
+                 {"queue", "compute"},
+                 {"waits", std::move(waits)},
+                 {"reads", std::move(reads)},
+                 {"writes", std::move(writes)},
+                 {"loc", "model.py:7"},
                  {"scope", "net"}};
   result.update(fields);
   return result;
@@ -85,12 +89,13 @@ json RegressionBuilder::kernel(unsigned index, json waits, json reads,
                                int64_t tiles) const {
   json buffers = reads;
   for (const json &each : writes)
-    if (std::find(buffers.begin(), buffers.end(), each) == buffers.end())
+    if (std::ranges::find(buffers, each) == buffers.end())
       buffers.push_back(each);
-  return command("kernel", waits, reads, writes,
+  return command("kernel", std::move(waits), std::move(reads),
+                 std::move(writes),
                  {{"kernel", index},
-                  {"buffers", buffers},
-                  {"immediates", immediates},
+                  {"buffers", std::move(buffers)},
+                  {"immediates", std::move(immediates)},
                   {"tiles", tiles}});
 }
 

@@ -92,7 +92,7 @@ public:
 private:
   size_t add(json action, std::vector<size_t> waits) {
     action["id"] = list.size();
-    std::sort(waits.begin(), waits.end());
+    std::ranges::sort(waits);
     action["waits"] = waits;
     list.push_back(std::move(action));
     return list.size() - 1;

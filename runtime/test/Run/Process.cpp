@@ -34,6 +34,7 @@ Process::Process(std::vector<std::string> command) {
            std::to_string(count++)))
              .string();
   std::vector<char *> arguments;
+  arguments.reserve(command.size() + 1);
   for (std::string &word : command)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -62,8 +62,8 @@ std::vector<std::pair<int, double>> readLosses(const std::string &path) {
   for (const std::string &line : readLines(path)) {
     json object = json::parse(line, nullptr, false);
     if (object.contains("loss"))
-      losses.push_back(
-          {object["step"].get<int>(), object["loss"].get<double>()});
+      losses.emplace_back(object["step"].get<int>(),
+                          object["loss"].get<double>());
   }
   return losses;
 }
@@ -150,9 +150,9 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
   train("4", parts,
         {"--seed=9", "--checkpoint-dir=" + checkpoints, "--save-every=2"});
   // The seed comes from the checkpoint; another one is refused.
-  Finished other = smpRun({job, "--ranks=4", "--data=" + data, "--steps=6",
-                           "--checkpoint-dir=" + checkpoints, "--resume",
-                           "--seed=8"});
+  Finished other =
+      smpRun({job, "--ranks=4", "--data=" + data, "--steps=6",
+              "--checkpoint-dir=" + checkpoints, "--resume", "--seed=8"});
   EXPECT_EQ(other.code, 1);
   EXPECT_NE(other.errors.find("expects the seed of the checkpoint, 9, got 8"),
             std::string::npos)

@@ -100,7 +100,7 @@ Outcome trainPlainly(const RegressionShape &shape, int rdp, int64_t steps) {
   for (int64_t step = 0; step < steps; ++step) {
     std::vector<std::pair<int64_t, int64_t>> samples;
     for (int64_t i = step * batch; i < (step + 1) * batch; ++i)
-      samples.push_back({order.at(i).index, i});
+      samples.emplace_back(order.at(i).index, i);
     outcome.losses.push_back(net.step(samples, 0.05));
   }
   outcome.evalLoss = net.evaluate(dataRows);
@@ -269,5 +269,5 @@ TEST(SessionTest, RefusesAWorldThatDoesNotFit) {
     return {};
   });
   ASSERT_FALSE(bool(status));
-  EXPECT_NE(status.error().message.find("3"), std::string::npos);
+  EXPECT_NE(status.error().message.find('3'), std::string::npos);
 }
