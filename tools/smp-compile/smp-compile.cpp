@@ -7,6 +7,7 @@
 
 #include "smp/Import/Importer.h"
 #include "smp/Pipelines/Phases.h"
+#include "smp/Support/ByteCount.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -152,8 +153,7 @@ static void printSummary(const CompileReport &report, const std::string &path) {
      << report.job->kernels << " kernels, " << report.job->commands
      << " commands\n";
   for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))
-    os << llvm::format("memory: pp rank %d takes %.1f MiB\n",
-                       static_cast<int>(rank), double(bytes) / 1048576.0);
+    os << "memory: pp rank " << rank << " takes " << formatBytes(bytes) << "\n";
 }
 
 static int run(const Options &cli, const std::vector<std::string> &flags) {

@@ -7,6 +7,7 @@
 
 #include "RankMain.h"
 #include "PrintRanks.h"
+#include "smp/Support/ByteCount.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Device/CpuDevice.h"
 #include "smp/runtime/Session/Trainer.h"
@@ -84,12 +85,6 @@ Status Run::openSession() {
   return {};
 }
 
-static std::string mebibytes(int64_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1 << 20));
-  return text;
-}
-
 /// What runs where, before the first step.
 void Run::describe() {
   const Job &job = session->job();
@@ -104,7 +99,7 @@ void Run::describe() {
       (threads == 1 ? " thread" : " threads") + " a rank");
   std::string peaks;
   for (const RankMemory &memory : job.ranks)
-    peaks += (peaks.empty() ? "" : ", ") + mebibytes(memory.peakBytes);
+    peaks += (peaks.empty() ? "" : ", ") + formatBytes(memory.peakBytes);
   say("memory of the stages: " + peaks);
 }
 

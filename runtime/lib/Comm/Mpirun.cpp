@@ -47,7 +47,8 @@ static bool crossMemoryWorks() {
 std::vector<std::string>
 runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
   std::vector<std::string> command = {
-      "mpirun", "-n", std::to_string(ranks), "--oversubscribe",
+      // Quiet: a rank that ends has said why, in one line.
+      "mpirun", "--quiet", "-n", std::to_string(ranks), "--oversubscribe",
       "--allow-run-as-root", "--bind-to", "none", "--mca", "pml", "ob1",
       "--mca", "btl", "self,vader",
       // Seconds between SIGTERM, on which
