@@ -24,6 +24,8 @@ from pathlib import Path
 BIN = Path(os.environ.get("SMP_BIN", "build/release/bin")).resolve()
 MODELS = Path(__file__).resolve().parent.parent / "models"
 DATA = MODELS / "data"
+# The folder of a test that failed, to look into.
+KEEP = os.environ.get("SMP_TEST_KEEP", "0") == "1"
 EXHAUSTIVE = os.environ.get("SMP_TEST_EXHAUSTIVE", "0") == "1"
 # No command of these tests takes longer on an idle machine than a tenth of it.
 PATIENCE = 300
@@ -162,12 +164,10 @@ class IntegrationTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.folder = Path(tempfile.mkdtemp(prefix="smp-integration-"))
+        if not KEEP:
+            cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.jobs: dict[str, Path] = {}
         cls.count = 0
-
-    @classmethod
-    def tearDownClass(cls) -> None:
-        shutil.rmtree(cls.folder, ignore_errors=True)
 
     def path(self, name: str) -> Path:
         """A new path in the temporary folder."""

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Data/Dataset.h"
+#include "Fixtures/TemporaryPath.h"
 #include "smp/Support/MappedFile.h"
 #include "smp/Support/Safetensors.h"
-#include <cstdio>
 #include <gtest/gtest.h>
 
 using namespace smp;
@@ -17,10 +17,7 @@ using namespace smp::runtime;
 namespace {
 class Datasets : public testing::Test {
 protected:
-  std::string path =
-      testing::TempDir() + "smp-dataset-" +
-      testing::UnitTest::GetInstance()->current_test_info()->name();
-  void TearDown() override { std::remove(path.c_str()); }
+  std::string path = test::temporaryPath("dataset");
 
   template <typename T> void write(const std::vector<T> &tokens) {
     ASSERT_TRUE(writeFileAtomically(

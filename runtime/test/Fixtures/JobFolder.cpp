@@ -6,28 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "RegressionJob.h"
+#include "TemporaryPath.h"
 #include "smp/Support/Hash.h"
 #include "smp/Support/Safetensors.h"
 #include "smp/runtime/Job/JobReader.h"
 
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 using namespace smp;
 using namespace smp::runtime;
 using namespace smp::runtime::test;
 using nlohmann::json;
 
-static std::string temporaryPath(const std::string &name) {
-  return (std::filesystem::temp_directory_path() /
-          ("smp-test-" + std::to_string(getpid()) + "-" + name))
-      .string();
-}
-
 std::string test::writeJob(JobFiles files, const std::string &name) {
   std::string folder = temporaryPath(name);
-  std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   std::filesystem::copy_file(SMP_REGRESSION_KERNELS, folder + "/kernels.so");
   for (const auto &[file, content] : files)
@@ -53,7 +46,7 @@ std::string test::writeRegressionData(const RegressionShape &shape,
     for (int64_t i = 0; i < shape.outputs; ++i)
       target.push_back(float(dataElement(row, i, true)));
   }
-  std::string path = temporaryPath(name) + ".safetensors";
+  std::string path = temporaryPath(name + ".safetensors");
   auto bytes = [](const std::vector<float> &v) {
     return std::as_bytes(std::span(v));
   };

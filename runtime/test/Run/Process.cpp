@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Process.h"
+#include "Fixtures/TemporaryPath.h"
 
 #include <chrono>
 #include <csignal>
@@ -29,10 +30,7 @@ static void redirect(const std::string &path, int descriptor) {
 
 Process::Process(std::vector<std::string> command) {
   static int count = 0;
-  path = (std::filesystem::temp_directory_path() /
-          ("smp-test-" + std::to_string(getpid()) + "-process" +
-           std::to_string(count++)))
-             .string();
+  path = temporaryPath("process-" + std::to_string(count++));
   std::vector<char *> arguments;
   arguments.reserve(command.size() + 1);
   for (std::string &word : command)
@@ -50,8 +48,6 @@ Process::Process(std::vector<std::string> command) {
 Process::~Process() {
   if (!reaped)
     wait(0);
-  std::filesystem::remove(path + ".out");
-  std::filesystem::remove(path + ".err");
 }
 
 int Process::wait(double seconds) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Fixtures/TemporaryPath.h"
 #include "Fixtures/TokenJob.h"
 #include "Process.h"
 
@@ -13,7 +14,6 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace smp::runtime::test;
 using nlohmann::json;
@@ -46,14 +46,6 @@ std::string twoStageJob(const std::string &name, double rate = 0.05) {
   JobFiles files = makeRegressionJob(shape);
   files["job.json"]["config"]["optimizer"]["lr"] = rate;
   return writeJob(files, name);
-}
-
-std::string temporary(const std::string &name) {
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("smp-test-" + std::to_string(getpid()) + "-" + name))
-                         .string();
-  std::filesystem::remove_all(path);
-  return path;
 }
 
 /// Step and loss of each line of a metrics file.
@@ -121,7 +113,7 @@ TEST(SmpRunTest, SaysWhatIsWrongWithJobAndData) {
 
 TEST(SmpRunTest, StopsAtALossThatIsNoNumber) {
   std::string data = writeRegressionData({}, 40, "nan");
-  std::string checkpoints = temporary("nan-checkpoints");
+  std::string checkpoints = temporaryPath("nan-checkpoints");
   Finished finished =
       smpRun({twoStageJob("nan", 1e30), "--data=" + data, "--steps=20",
               "--transport=threads", "--checkpoint-dir=" + checkpoints});
@@ -134,7 +126,7 @@ TEST(SmpRunTest, StopsAtALossThatIsNoNumber) {
 TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
   std::string job = twoStageJob("resumed");
   std::string data = writeRegressionData({}, 40, "resumed");
-  std::string checkpoints = temporary("checkpoints");
+  std::string checkpoints = temporaryPath("checkpoints");
   auto train = [&](const char *steps, const std::string &metrics,
                    std::vector<std::string> more) {
     more.insert(more.begin(),
@@ -144,8 +136,8 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
     EXPECT_EQ(finished.code, 0) << finished.errors;
     return finished;
   };
-  std::string whole = temporary("whole.jsonl"),
-              parts = temporary("parts.jsonl");
+  std::string whole = temporaryPath("whole.jsonl"),
+              parts = temporaryPath("parts.jsonl");
   train("6", whole, {"--seed=9", "--eval-data=" + data, "--eval-every=3"});
   train("4", parts,
         {"--seed=9", "--checkpoint-dir=" + checkpoints, "--save-every=2"});
@@ -172,8 +164,8 @@ TEST(SmpRunTest, FinishesTheStepAndSavesOnInterrupt) {
   std::string job = twoStageJob("interrupted");
   std::string data = writeRegressionData({}, 40, "interrupted");
   for (const char *transport : {"mpi", "threads"}) {
-    std::string checkpoints = temporary("interrupted-checkpoints");
-    std::string metrics = temporary("interrupted.jsonl");
+    std::string checkpoints = temporaryPath("interrupted-checkpoints");
+    std::string metrics = temporaryPath("interrupted.jsonl");
     Process process({SMP_RUN, job, "--data=" + data, "--steps=100000000",
                      std::string("--transport=") + transport,
                      "--checkpoint-dir=" + checkpoints,
@@ -194,7 +186,7 @@ TEST(SmpRunTest, FinishesTheStepAndSavesOnInterrupt) {
 TEST(SmpRunTest, EndsWhenARankIsKilled) {
   std::string job = twoStageJob("killed");
   std::string data = writeRegressionData({}, 40, "killed");
-  std::string metrics = temporary("killed.jsonl");
+  std::string metrics = temporaryPath("killed.jsonl");
   Process process({SMP_RUN, job, "--data=" + data, "--steps=100000000",
                    "--ranks=4", "--metrics=" + metrics});
   ASSERT_TRUE(waitForLines(metrics, 3)) << process.errors();
@@ -252,7 +244,7 @@ TEST(SmpRunTest, AsksForWeightsOfAModelThatHadSome) {
 TEST(SmpRunTest, WritesATimelineOfAllRanks) {
   std::string job = twoStageJob("timeline");
   std::string data = writeRegressionData({}, 40, "timeline");
-  std::string path = temporary("trace.json");
+  std::string path = temporaryPath("trace.json");
   Finished finished =
       smpRun({job, "--data=" + data, "--steps=2", "--trace=" + path});
   ASSERT_EQ(finished.code, 0) << finished.errors;
@@ -274,7 +266,7 @@ TEST(SmpRunTest, WritesATimelineOfAllRanks) {
 }
 
 TEST(SmpRunTest, PrintsRanksWithoutAJob) {
-  std::string config = temporary("smp.json");
+  std::string config = temporaryPath("smp.json");
   std::ofstream(config) << R"({"pipeline_parallel_degree": 2,
     "tensor_parallel_degree": 2, "placement_strategy": "spread"})";
   Finished plain = smpRun({"--print-ranks", "--config=" + config, "--ranks=8"});

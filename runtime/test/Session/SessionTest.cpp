@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fixtures/RegressionJob.h"
+#include "Fixtures/TemporaryPath.h"
 #include "smp/runtime/Comm/ThreadTransport.h"
 #include "smp/runtime/Session/Trainer.h"
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <gtest/gtest.h>
 
 using namespace smp;
@@ -176,10 +176,7 @@ TEST(SessionTest, ResumesBitForBit) {
   RunOptions options;
   options.rdp = 2;
   Outcome whole = trainJob(shape, options);
-  options.checkpoints = (std::filesystem::temp_directory_path() /
-                         ("smp-test-checkpoints-" + std::to_string(getpid())))
-                            .string();
-  std::filesystem::remove_all(options.checkpoints);
+  options.checkpoints = temporaryPath("checkpoints");
   options.stopAt = 3;
   Outcome begin = trainJob(shape, options);
   options.stopAt = -1;
@@ -189,7 +186,6 @@ TEST(SessionTest, ResumesBitForBit) {
                       rest.losses.end());
   rest.losses = begin.losses;
   expectSameBits(rest, whole);
-  std::filesystem::remove_all(options.checkpoints);
 }
 
 /// A job whose forward reads the workspace before it is written.

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Fixtures/TemporaryPath.h"
 #include "smp/Codegen/HostCode.h"
 #include "smp/Codegen/KernelLibrary.h"
 #include "smp/Emit/EmitJob.h"
@@ -118,7 +119,7 @@ private:
     for (ModuleOp module : {*lowered, *unfused})
       module.walk(
           [&](ClusterOp cluster) { uses[cluster] = library.add(cluster); });
-    std::string path = testing::TempDir() + "smp-kernel-test.so";
+    std::string path = smp::runtime::test::temporaryPath("kernels.so");
     if (failed(verify(library.module())) ||
         failed(codegen::lowerKernels(library.module())) ||
         failed(codegen::writeSharedObject(library.module(),

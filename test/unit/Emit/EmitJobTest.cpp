@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Emit/EmitJob.h"
+#include "Fixtures/TemporaryPath.h"
 #include "smp/Support/MappedFile.h"
 #include "smp/runtime/Job/JobChecker.h"
 #include "smp/runtime/Job/JobReader.h"
@@ -32,7 +33,11 @@ protected:
   }
 
   void emit(const std::string &name) {
-    directory = testing::TempDir() + "smp-emit-" + name;
+    directory = test::temporaryPath(name);
+    emitAgain();
+  }
+
+  void emitAgain() {
     auto module = parseSourceFile<ModuleOp>(SMP_MLP_FILE, context.get());
     ASSERT_TRUE(module);
     EmitOptions options;
@@ -121,7 +126,7 @@ TEST_F(EmitJobTest, SameInputSameBytes) {
   std::vector<std::string> first;
   for (const std::string &file : files)
     first.push_back(read(file));
-  emit("once");
+  emitAgain();
   for (auto [file, content] : llvm::zip(files, first))
     EXPECT_EQ(read(file) == content, true) << file;
 }

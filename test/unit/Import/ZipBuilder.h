@@ -8,6 +8,8 @@
 #ifndef SMP_TEST_UNIT_IMPORT_ZIPBUILDER_H
 #define SMP_TEST_UNIT_IMPORT_ZIPBUILDER_H
 
+#include "Fixtures/TemporaryPath.h"
+
 #include <cstdint>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -75,8 +77,8 @@ private:
 /// A file of the running test with this content.
 inline std::string fileOf(const std::string &content) {
   const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-  std::string path = testing::TempDir() + "smp_" + info->test_suite_name() +
-                     "_" + info->name();
+  std::string path = runtime::test::temporaryPath(
+      std::string(info->test_suite_name()) + "-" + info->name());
   std::ofstream(path, std::ios::binary) << content;
   return path;
 }
