@@ -19,12 +19,9 @@
 using namespace smp;
 using namespace smp::runtime;
 
-static Status readPrograms(const std::string &path, const char *indexKey,
-                           int chunk, const Job &job, RankJob &rankJob,
-                           ProgramIndex &index) {
-  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
-                       JsonDocument::read(path));
-  JsonCursor root = document->root();
+static void readPrograms(const JsonCursor &root, const char *indexKey,
+                         int chunk, const Job &job, RankJob &rankJob,
+                         ProgramIndex &index) {
   checkVersion(root);
   int64_t number = chunk < 0 ? rankJob.rank : chunk;
   if (root[indexKey].integer() != number)
@@ -33,33 +30,36 @@ static Status readPrograms(const std::string &path, const char *indexKey,
     index[{chunk, name}] = unsigned(rankJob.programs.size());
     rankJob.programs.push_back(readProgram(value, name, job, rankJob.rank));
   }
-  return document->status();
 }
 
-static Status readSchedules(const std::string &path, const Job &job,
-                            RankJob &rankJob, const ProgramIndex &index) {
-  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
-                       JsonDocument::read(path));
-  JsonCursor schedules = document->root()["schedules"];
+static void readSchedules(const JsonCursor &schedules, const Job &job,
+                          RankJob &rankJob, const ProgramIndex &index) {
   rankJob.train = readSchedule(schedules["train"], job, rankJob, index);
   if (schedules.has("evaluate"))
     rankJob.evaluate = readSchedule(schedules["evaluate"], job, rankJob, index);
   if (schedules.has("predict"))
     rankJob.predict = readSchedule(schedules["predict"], job, rankJob, index);
-  return document->status();
 }
 
 Result<RankJob> runtime::readRankJob(const Job &job, unsigned rank) {
   RankJob rankJob;
   rankJob.rank = rank;
   ProgramIndex index;
-  std::string path = job.directory + "/rank-" + std::to_string(rank) + ".json";
-  SMP_RETURN_IF_ERROR(readPrograms(path, "rank", -1, job, rankJob, index));
-  for (unsigned chunk : job.ranks[rank].chunks)
-    SMP_RETURN_IF_ERROR(readPrograms(job.directory + "/chunk-" +
-                                         std::to_string(chunk) + ".json",
-                                     "chunk", int(chunk), job, rankJob, index));
-  SMP_RETURN_IF_ERROR(readSchedules(path, job, rankJob, index));
+  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
+                       JsonDocument::read(job.directory + "/rank-" +
+                                          std::to_string(rank) + ".json"));
+  readPrograms(document->root(), "rank", -1, job, rankJob, index);
+  SMP_RETURN_IF_ERROR(document->status());
+  for (unsigned chunk : job.ranks[rank].chunks) {
+    SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> programs,
+                         JsonDocument::read(job.directory + "/chunk-" +
+                                            std::to_string(chunk) + ".json"));
+    readPrograms(programs->root(), "chunk", int(chunk), job, rankJob, index);
+    SMP_RETURN_IF_ERROR(programs->status());
+  }
+  // Schedules name programs of all of these.
+  readSchedules(document->root()["schedules"], job, rankJob, index);
+  SMP_RETURN_IF_ERROR(document->status());
   return rankJob;
 }
 
