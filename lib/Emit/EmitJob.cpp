@@ -15,6 +15,7 @@
 #include "smp/Memory/ArenaPlan.h"
 #include "smp/Support/Hash.h"
 #include "smp/Support/MappedFile.h"
+#include "smp/runtime/Job/JobChecker.h"
 #include "smp/runtime/Job/JobReader.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -254,11 +255,27 @@ private:
         failed(write("partition.json", options.partition)) ||
         failed(write("job.json", job)))
       return failure();
+    if (failed(proveOrder()))
+      return failure();
     auto hash = runtime::hashJobFolder(options.directory);
     if (!hash)
       return error() << hash.error().str();
     job["hash"] = *hash;
     return write("job.json", job);
+  }
+
+  /// Reads the job as the runtime will and has its waits checked, so that a
+  /// mistake in them is an error here and no wrong number there. A job that
+  /// does not pass gets no valid hash and does not start.
+  LogicalResult proveOrder() {
+    auto job = runtime::readJob(options.directory);
+    Status proven = job ? runtime::checkOrder(*job) : Status(job.error());
+    if (proven)
+      return success();
+    InFlightDiagnostic diagnostic = error() << proven.error().message;
+    diagnostic.attachNote()
+        << "a mistake of the compiler, not of the model: please report it";
+    return diagnostic;
   }
 
   Programs programs;

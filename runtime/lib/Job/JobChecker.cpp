@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Job/JobChecker.h"
+#include "smp/runtime/Job/JobReader.h"
 
 #include <algorithm>
 #include <set>
@@ -320,4 +321,18 @@ std::string Conflict::str(const Job &job, const RankJob &rankJob,
          describe(second, rankJob, schedule) + " " + std::to_string(bytes) +
          " bytes at offset " + std::to_string(offset) + " of arena '" +
          job.ranks[rankJob.rank].arenas[arena].name + "' in no order";
+}
+
+Status runtime::checkOrder(const Job &job) {
+  for (unsigned rank = 0; rank < job.pp; ++rank) {
+    SMP_ASSIGN_OR_RETURN(RankJob rankJob, readRankJob(job, rank));
+    for (const Schedule *schedule :
+         {&rankJob.train, &rankJob.evaluate, &rankJob.predict}) {
+      std::vector<Conflict> conflicts = findConflicts(job, rankJob, *schedule);
+      if (!conflicts.empty())
+        return Error{"expects waits that order all accesses, got " +
+                     conflicts.front().str(job, rankJob, *schedule)};
+    }
+  }
+  return {};
 }

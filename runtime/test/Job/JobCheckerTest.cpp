@@ -240,3 +240,28 @@ TEST(JobCheckerTest, NamesBothSides) {
             std::string::npos)
       << text;
 }
+
+TEST(JobCheckerTest, ChecksAllRanksOfAFolder) {
+  RegressionShape shape;
+  shape.pp = 2;
+  JobFiles files = makeRegressionJob(shape);
+  Result<Job> whole = readJob(writeJob(files, "whole"));
+  ASSERT_TRUE(bool(whole)) << whole.error().str();
+  EXPECT_TRUE(bool(checkOrder(*whole)));
+
+  auto &forward = files["chunk-1.json"]["programs"]["forward"]["commands"];
+  forward[1]["waits"] = nlohmann::json::array();
+  Result<Job> damaged = readJob(writeJob(files, "damaged"));
+  ASSERT_TRUE(bool(damaged)) << damaged.error().str();
+  Status status = checkOrder(*damaged);
+  ASSERT_FALSE(bool(status));
+  EXPECT_EQ(
+      status.error().message.find("expects waits that order all accesses, "
+                                  "got rank 1: action "),
+      0u)
+      << status.error().str();
+  for (const char *side : {"command 0 (model.py:7) writes",
+                           "command 1 (model.py:7) reads 48 bytes"})
+    EXPECT_NE(status.error().message.find(side), std::string::npos)
+        << status.error().str();
+}

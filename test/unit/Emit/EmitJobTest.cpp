@@ -7,6 +7,7 @@
 
 #include "smp/Emit/EmitJob.h"
 #include "Fixtures/TemporaryPath.h"
+#include "smp/IR/SmpDialect.h"
 #include "smp/Support/MappedFile.h"
 #include "smp/runtime/Job/JobChecker.h"
 #include "smp/runtime/Job/JobReader.h"
@@ -142,6 +143,46 @@ TEST_F(EmitJobTest, ErrorForAFolderThatCannotBe) {
   EmitOptions options;
   options.directory = "/proc/smp/job";
   EXPECT_TRUE(failed(lowerAndEmit(*module, options)));
+}
+
+TEST_F(EmitJobTest, ErrorForAccessesInNoOrder) {
+  std::string message;
+  std::vector<std::string> notes;
+  ScopedDiagnosticHandler handler(context.get(), [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    for (Diagnostic &note : diagnostic.getNotes())
+      notes.push_back(note.str());
+    return success();
+  });
+  auto module = parseSourceFile<ModuleOp>(SMP_MLP_FILE, context.get());
+  ASSERT_TRUE(module);
+  // The first forward of rank 0 no longer waits for its input.
+  auto waits = Builder(context.get()).getDenseI64ArrayAttr({});
+  module->walk([&](LaunchOp launch) {
+    if (launch.getProgram() == "chunk0_forward")
+      launch->setAttr("waits", waits);
+  });
+  EmitOptions options;
+  options.directory = test::temporaryPath("unordered");
+  options.config.pipelineParallelDegree = 2;
+  options.config.microbatches = 2;
+  EXPECT_TRUE(failed(lowerAndEmit(*module, options)));
+  EXPECT_NE(message.find("expects waits that order all accesses, got rank 0: "
+                         "action 1 (load) writes and action 2 ('forward' of "
+                         "chunk 0) command 0"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("reads 32 bytes at offset 0 of arena 'input.x' in no "
+                         "order"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(llvm::count(notes, "a mistake of the compiler, not of the model: "
+                               "please report it"),
+            1);
+  // Nothing starts what was not proven.
+  auto job = readJob(options.directory);
+  ASSERT_TRUE(job) << job.error().str();
+  EXPECT_FALSE(checkJobHash(*job));
 }
 
 TEST_F(EmitJobTest, ErrorForATypeWithoutKernels) {
