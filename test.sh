@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds smp and runs its tests:
 #   ./test.sh                 everything but the large matrices
-#   ./test.sh --exhaustive    the large matrices in full
+#   ./test.sh --exhaustive    the large matrices in full; writes docs/evidence
 #   ./test.sh --no-install    uses what is installed; skips what lacks it
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -10,7 +10,7 @@ install=1
 export SMP_TEST_EXHAUSTIVE=0
 for argument in "$@"; do
   case "$argument" in
-  --exhaustive) export SMP_TEST_EXHAUSTIVE=1 ;;
+  --exhaustive) export SMP_TEST_EXHAUSTIVE=1 SMP_TEST_EVIDENCE="$PWD/docs/evidence" ;;
   --no-install) install=0 ;;
   -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;;
   *) echo "error: expects --exhaustive or --no-install, got '$argument'" >&2; exit 2 ;;

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import random
 
+from evidence import Table
 from harness import EXHAUSTIVE, IntegrationTest, Reference, Trained, main
 
 STEPS = 4
@@ -112,9 +113,24 @@ class Layouts(IntegrationTest):
     def test_matrix(self) -> None:
         cases = all_cases() if EXHAUSTIVE else pairwise(FACTORS, seed=3)
         print(f"{len(cases)} cases")
+        table = Table(
+            "layouts",
+            "Every layout trains as one stage and replica does",
+            ["model", "stages", "replicas", "schedule", "transport", "poison", "expected", "seen"],
+        )  # fmt: skip
+        self.addCleanup(table.write)
         for case in cases:
+            seen = "failed"
             with self.subTest(**case):
                 self.check(**case)
+                seen = "passed"
+            pp, rdp = case["layout"]
+            expected = "the same bits" if rdp == 1 else "the numerical contract"
+            poison = "yes" if case["poison"] else "no"
+            table.add(
+                case["model"], pp, rdp, case["schedule"], case["transport"], poison,
+                expected, seen,
+            )  # fmt: skip
 
     def test_rank_visited_twice(self) -> None:
         for model, assignment in MANUAL.items():

@@ -5,8 +5,13 @@ on, of an interruption, of threads, or of the order of ready commands."""
 
 from __future__ import annotations
 
-from harness import IntegrationTest, Reference, Trained, main, run
+import itertools
+
+from evidence import Table
+from harness import EXHAUSTIVE, IntegrationTest, Reference, Trained, main, run
 from test_layouts import config_of
+
+ORDERS = 20
 
 
 class Repeatability(IntegrationTest):
@@ -72,18 +77,29 @@ class Repeatability(IntegrationTest):
         self.assertIn("expects the seed of the checkpoint, 0, got 9", finished.errors)
 
     def test_any_order_of_ready_commands(self) -> None:
-        rows = self.rows("gpt2")
-        job = self.compile("gpt2", config_of(2, 1, "1f1b"))
-        options = ["--ranks=2", "--transport=threads"]
-        expected = self.train(job, rows, 2, *options, "--threads=1")
-        for seed in range(20):
-            for threads in (1, 2):
-                with self.subTest(seed=seed, threads=threads):
+        table = Table(
+            "orders",
+            "Any order of ready commands gives the same bits",
+            ["model", "stages", "schedule", "threads", "seeded orders", "the same bits"],
+        )  # fmt: skip
+        self.addCleanup(table.write)
+        models = ["gpt2", "bert", "llama", "mlp"] if EXHAUSTIVE else ["gpt2"]
+        stages = [1, 2, 4] if EXHAUSTIVE else [2]
+        for model, pp, threads in itertools.product(models, stages, (1, 2)):
+            rows = self.rows(model)
+            job = self.compile(model, config_of(pp, 1, "1f1b"))
+            options = [f"--ranks={pp}", "--transport=threads"]
+            expected = self.train(job, rows, 2, *options, "--threads=1")
+            same = 0
+            for seed in range(ORDERS):
+                with self.subTest(model=model, pp=pp, seed=seed, threads=threads):
                     trained = self.train(
                         job, rows, 2, *options,
                         f"--threads={threads}", f"--order-seed={seed}",
                     )  # fmt: skip
                     self.assertSame(trained, expected)
+                    same += 1
+            table.add(model, pp, "1f1b", threads, ORDERS, same)
 
     def test_poison_changes_nothing(self) -> None:
         for model in ("gpt2", "mlp", "llama"):
