@@ -143,10 +143,18 @@ struct BroadcastModel
 
 } // namespace
 
-static Tensor evaluate(AxisIndexOp op, Operands, Context &context) {
+static FailureOr<Tensor> evaluate(AxisIndexOp op, Operands, Context &context) {
   auto axis =
       static_cast<int>(*parseAxis(std::string_view(op.getAxis().getName())));
-  return Tensor::index(context.step.axis[axis]);
+  int64_t position = context.step.axis[axis];
+  ArrayRef<int64_t> members = op.getAxis().getMembers();
+  if (members.empty())
+    return Tensor::index(position);
+  const auto *member = llvm::find(members, position);
+  if (member == members.end())
+    return op.emitOpError("expects a rank at a position in ")
+           << op.getAxis() << ", got position " << position;
+  return Tensor::index(member - members.begin());
 }
 
 void attachDistributionSemantics(MLIRContext *context) {

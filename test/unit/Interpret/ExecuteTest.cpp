@@ -80,6 +80,36 @@ TEST(Execute, BroadcastGivesTheRootsValue) {
       (Numbers{10, 10, 1000, 1000}));
 }
 
+/// A sum of as many ones as the position of a rank on an axis.
+static std::string position(const std::string &axis) {
+  return "func.func @f(%x: tensor<f32>) -> tensor<f32> {\n"
+         "  %i = smp.axis_index <" +
+         axis +
+         "> : index\n"
+         "  %ones = smp.fill 1.0 [%i] : tensor<?xf32>\n"
+         "  %y = smp.reduce_sum %ones [0] : tensor<?xf32> -> tensor<f32>\n"
+         "  return %y : tensor<f32>\n}\n";
+}
+
+TEST(Execute, AxisIndexIsThePositionOfTheRank) {
+  EXPECT_EQ(runRanks(position("pp"), grid22(), everywhere),
+            (Numbers{0, 1, 0, 1}));
+  EXPECT_EQ(runRanks(position("rdp"), grid22(), everywhere),
+            (Numbers{0, 0, 1, 1}));
+}
+
+TEST(Execute, AxisIndexOfARestrictedAxisCountsItsMembers) {
+  Grid grid = *Grid::create("cluster", 4, 1, 4);
+  std::string text = position("pp{1, 3}") + oneOp("neg %x", "g");
+  EXPECT_EQ(
+      runRanks(text, grid, [](Coordinate at) { return at.pp % 2 ? "f" : "g"; }),
+      (Numbers{-1, 0, -100, 1}));
+  std::string message;
+  EXPECT_TRUE(runRanks(text, grid, everywhere, &message).empty());
+  EXPECT_EQ(message, "'smp.axis_index' op expects a rank at a position in "
+                     "#smp.axis<pp{1, 3}>, got position 0");
+}
+
 TEST(Execute, ReshardMeansTheLayouts) {
   auto reshard = [](const std::string &from, const std::string &to) {
     return runRanks(oneOp("reshard %x from #smp.layout<" + from +
