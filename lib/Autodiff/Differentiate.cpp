@@ -54,14 +54,11 @@ static LogicalResult checkBindings(func::FuncOp function) {
 }
 
 static LogicalResult checkChunk(ModuleOp module, ChunkOp chunk) {
-  auto forward = module.lookupSymbol<func::FuncOp>(chunk.getForwardAttr());
-  if (!forward || forward.isExternal())
-    return chunk.emitError() << "expects the name of a forward function, got "
-                             << chunk.getForwardAttr();
   if (chunk.getBackwardAttr())
     return chunk.emitError() << "expects a chunk that has no backward yet, got "
                              << chunk.getBackwardAttr();
-  return checkBindings(forward);
+  return checkBindings(
+      module.lookupSymbol<func::FuncOp>(chunk.getForwardAttr()));
 }
 
 /// The chunks in the order in which a microbatch visits them.

@@ -11,15 +11,11 @@ using namespace mlir;
 using namespace smp;
 using namespace smp::emit;
 
-static LogicalResult addProgram(Programs &programs, Operation *owner,
-                                FlatSymbolRefAttr symbol, StringRef name,
-                                int64_t chunk, int64_t rank) {
+static LogicalResult addProgram(Programs &programs, FlatSymbolRefAttr symbol,
+                                StringRef name, int64_t chunk, int64_t rank) {
   if (!symbol)
     return success();
   auto function = programs.module.lookupSymbol<func::FuncOp>(symbol);
-  if (!function || function.isDeclaration())
-    return owner->emitOpError()
-           << "expects a function with a body, got " << symbol;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     if (!function.getArgAttrOfType<BindingAttr>(i, kBindingAttr))
       return function.emitError()
@@ -43,7 +39,7 @@ static LogicalResult addChunk(Programs &programs, ChunkOp chunk) {
   programs.ranks =
       std::max<int64_t>(programs.ranks, int64_t(chunk.getRank()) + 1);
   for (auto [symbol, name] : symbols)
-    if (failed(addProgram(programs, chunk, symbol, name, chunk.getIndex(),
+    if (failed(addProgram(programs, symbol, name, chunk.getIndex(),
                           chunk.getRank())))
       return failure();
   return success();
@@ -65,9 +61,9 @@ FailureOr<Programs> Programs::collect(ModuleOp module) {
   for (RankOp rank : module.getOps<RankOp>()) {
     programs.ranks =
         std::max<int64_t>(programs.ranks, int64_t(rank.getIndex()) + 1);
-    if (failed(addProgram(programs, rank, rank.getBeginStepAttr(), "begin_step",
-                          -1, rank.getIndex())) ||
-        failed(addProgram(programs, rank, rank.getUpdateAttr(), "update", -1,
+    if (failed(addProgram(programs, rank.getBeginStepAttr(), "begin_step", -1,
+                          rank.getIndex())) ||
+        failed(addProgram(programs, rank.getUpdateAttr(), "update", -1,
                           rank.getIndex())))
       return failure();
   }

@@ -24,8 +24,8 @@ std::string boundaryOf(StringRef edge) { return "boundary." + edge.str(); }
 SlotsByArena slotsOf(LaunchOp op) {
   SlotsByArena slots;
   for (NamedAttribute slot : op.getSlots())
-    if (auto number = dyn_cast<IntegerAttr>(slot.getValue()))
-      slots.emplace_back(slot.getName().str(), number.getInt());
+    slots.emplace_back(slot.getName().str(),
+                       cast<IntegerAttr>(slot.getValue()).getInt());
   return slots;
 }
 

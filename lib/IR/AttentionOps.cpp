@@ -45,31 +45,11 @@ static LogicalResult verifyQueryKeyValue(Operation *op, Value query, Value key,
   return success();
 }
 
-/// An additive (float) or allowing (i1) bias broadcasts to [B, H, S, T].
-static LogicalResult verifyBias(Operation *op, Value bias, Value query,
-                                Value key) {
-  if (!bias)
-    return success();
-  RankedTensorType type = tensorType(bias), q = tensorType(query);
-  int64_t scores[] = {q.getDimSize(0), q.getDimSize(1), q.getDimSize(2),
-                      tensorType(key).getDimSize(2)};
-  bool fits = type.getRank() == 4;
-  for (int64_t dim = 0; fits && dim < 4; ++dim)
-    fits = type.getDimSize(dim) == 1 ||
-           compatibleSizes(type.getDimSize(dim), scores[dim]);
-  if (!fits)
-    return op->emitOpError()
-           << "expects a bias that broadcasts to " << shapeString(scores)
-           << ", got " << shapeString(type.getShape());
-  return success();
-}
-
-static LogicalResult verifyProbability(Operation *op, const APFloat &value) {
-  double probability = value.convertToDouble();
-  if (!(probability >= 0.0 && probability < 1.0))
-    return op->emitOpError()
-           << "expects a dropout probability in [0, 1), got " << probability;
-  return success();
+/// The shape of the scores, [B, H, S, T].
+static SmallVector<int64_t> scoresOf(Value query, Value key) {
+  SmallVector<int64_t> shape(tensorType(query).getShape());
+  shape.back() = tensorType(key).getDimSize(2);
+  return shape;
 }
 
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
@@ -93,9 +73,14 @@ LogicalResult AttentionOp::verify() {
   // attention_c1, attention_c2, attention_c3, attention_c4
   if (failed(verifyQueryKeyValue(*this, getQuery(), getKey(), getValue())))
     return failure();
-  if (failed(verifyBias(*this, getBias(), getQuery(), getKey())))
-    return failure();                            // attention_c5
-  return verifyProbability(*this, getDropout()); // attention_c6
+  if (failed(verifyBias(*this, getBias(), scoresOf(getQuery(), getKey()))))
+    return failure();                                 // attention_c5
+  if (failed(verifyProbability(*this, getDropout()))) // attention_c6
+    return failure();
+  if (failed(verifyElementTypes(*this, "query, key and value",
+                                {getQuery(), getKey(), getValue()})))
+    return failure();                              // attention_c7
+  return verifyFinite(*this, "scale", getScale()); // attention_c8
 }
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
@@ -111,7 +96,7 @@ LogicalResult AttentionGradOp::verify() {
   // attention_grad_c1, attention_grad_c2, attention_grad_c3, attention_grad_c4
   if (failed(verifyQueryKeyValue(*this, getQuery(), getKey(), getValue())))
     return failure();
-  if (failed(verifyBias(*this, getBias(), getQuery(), getKey())))
+  if (failed(verifyBias(*this, getBias(), scoresOf(getQuery(), getKey()))))
     return failure(); // attention_grad_c5
   if (failed(verifyProbability(*this, getDropout())))
     return failure(); // attention_grad_c6
@@ -119,9 +104,14 @@ LogicalResult AttentionGradOp::verify() {
   SmallVector<int64_t> shape(query.getShape());
   shape.back() = tensorType(getValue()).getShape().back();
   if (failed(verifyShape(*this, "output", getOutput(), shape)))
-    return failure();                        // attention_grad_c7
-  return verifyShape(*this, "lse", getLse(), // attention_grad_c8
-                     query.getShape().drop_back());
+    return failure(); // attention_grad_c7
+  if (failed(verifyShape(*this, "lse", getLse(), query.getShape().drop_back())))
+    return failure(); // attention_grad_c8
+  if (failed(
+          verifyElementTypes(*this, "query, key, value and output",
+                             {getQuery(), getKey(), getValue(), getOutput()})))
+    return failure();                              // attention_grad_c9
+  return verifyFinite(*this, "scale", getScale()); // attention_grad_c10
 }
 
 LogicalResult RotaryEmbeddingOp::verify() {

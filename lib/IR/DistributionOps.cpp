@@ -40,5 +40,11 @@ LogicalResult BroadcastOp::verify() {
   if (int64_t(getRoot()) < 0) // broadcast_c1
     return emitOpError() << "expects a root that is not negative, got "
                          << int64_t(getRoot());
+  uint64_t size = 1;
+  for (AxisAttr axis : getGroup().getAxes())
+    size *= axis.getMembers().size(); // 0 where an axis is whole
+  if (size > 0 && getRoot() >= size)  // broadcast_c2
+    return emitOpError() << "expects a root below the group's size " << size
+                         << ", got " << getRoot();
   return success();
 }

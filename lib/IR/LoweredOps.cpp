@@ -47,7 +47,8 @@ LogicalResult ProductOp::verify() {
     return emitOpError() // product_c3
            << "expects an accumulator of type " << getType() << ", got "
            << getAccumulator().getType();
-  return success();
+  return verifyElementTypes(*this, "operands and result", // product_c4
+                            {getLhs(), getRhs(), getResult()});
 }
 
 static LogicalResult verifyScores(Operation *op, Value scores) {
@@ -60,15 +61,36 @@ static LogicalResult verifyScores(Operation *op, Value scores) {
 LogicalResult AttentionSoftmaxOp::verify() {
   if (failed(verifyScores(*this, getScores()))) // attention_softmax_c1
     return failure();
-  return verifyShape(*this, "lse", getLse(), // attention_softmax_c2
-                     tensorType(getScores()).getShape().drop_back());
+  ArrayRef<int64_t> scores = tensorType(getScores()).getShape();
+  if (failed(verifyShape(*this, "lse", getLse(), scores.drop_back())))
+    return failure();                               // attention_softmax_c2
+  if (failed(verifyBias(*this, getBias(), scores))) // attention_softmax_c3
+    return failure();
+  if (failed(verifyProbability(*this, getDropout()))) // attention_softmax_c4
+    return failure();
+  return verifyFinite(*this, "scale", getScale()); // attention_softmax_c5
 }
 
 LogicalResult AttentionSoftmaxGradOp::verify() {
   if (failed(verifyScores(*this, getScores()))) // attention_softmax_grad_c1
     return failure();
-  return verifyShape(*this, "lse", getLse(), // attention_softmax_grad_c2
-                     tensorType(getScores()).getShape().drop_back());
+  ArrayRef<int64_t> scores = tensorType(getScores()).getShape();
+  if (failed(verifyShape(*this, "lse", getLse(), scores.drop_back())))
+    return failure();                               // attention_softmax_grad_c2
+  if (failed(verifyBias(*this, getBias(), scores))) // attention_softmax_grad_c3
+    return failure();
+  if (failed(verifyProbability(*this, getDropout())))
+    return failure(); // attention_softmax_grad_c4
+  if (failed(verifyFinite(*this, "scale", getScale())))
+    return failure(); // attention_softmax_grad_c5
+  RankedTensorType output = tensorType(getOutput());
+  if (output.getRank() != 4 ||
+      !compatibleShapes(output.getShape().drop_back(), scores.drop_back()))
+    return emitOpError() // attention_softmax_grad_c6
+           << "expects an output that differs from the scores only in the last "
+              "dim, got "
+           << output << " beside " << getScores().getType();
+  return success();
 }
 
 LogicalResult CrossEntropyRowsOp::verify() {

@@ -66,8 +66,10 @@ LogicalResult LayerNormOp::verify() {
   if (failed(verifyHasDim(*this, getOperand()))) // layer_norm_c1
     return failure();
   if (failed(verifyLastDim(*this, "weight", getOperand(), getWeight())))
-    return failure();                                           // layer_norm_c2
-  return verifyLastDim(*this, "bias", getOperand(), getBias()); // layer_norm_c3
+    return failure(); // layer_norm_c2
+  if (failed(verifyLastDim(*this, "bias", getOperand(), getBias())))
+    return failure();                                       // layer_norm_c3
+  return verifyNotNegative(*this, "epsilon", getEpsilon()); // layer_norm_c4
 }
 
 LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *,
@@ -103,8 +105,9 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
 LogicalResult RmsNormOp::verify() {
   if (failed(verifyHasDim(*this, getOperand()))) // rms_norm_c1
     return failure();
-  return verifyLastDim(*this, "weight", getOperand(),
-                       getWeight()); // rms_norm_c2
+  if (failed(verifyLastDim(*this, "weight", getOperand(), getWeight())))
+    return failure();                                       // rms_norm_c2
+  return verifyNotNegative(*this, "epsilon", getEpsilon()); // rms_norm_c3
 }
 
 LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *,

@@ -22,15 +22,6 @@ void SmpDialect::registerProductOps() {
       >();
 }
 
-/// Checks that two operands, named by `what`, have one element type.
-static LogicalResult verifyElementTypes(Operation *op, StringRef what, Value a,
-                                        Value b) {
-  if (getElementTypeOrSelf(a) != getElementTypeOrSelf(b))
-    return op->emitOpError() << "expects " << what << " of one element type, "
-                             << "got " << a.getType() << " and " << b.getType();
-  return success();
-}
-
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor,
@@ -56,7 +47,7 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult LinearOp::verify() {
   return verifyElementTypes(*this, "input and weight", // linear_c3
-                            getInput(), getWeight());
+                            {getInput(), getWeight()});
 }
 
 LogicalResult
@@ -81,9 +72,9 @@ LinearWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
 }
 
 LogicalResult LinearWeightGradOp::verify() {
-  return verifyElementTypes(*this, "cotangent and input",
-                            getCotangent(), // linear_weight_grad_c2
-                            getInput());
+  return verifyElementTypes(*this,
+                            "cotangent and input", // linear_weight_grad_c2
+                            {getCotangent(), getInput()});
 }
 
 LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
@@ -117,5 +108,5 @@ LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
 
 LogicalResult BatchMatmulOp::verify() {
   return verifyElementTypes(*this, "operands", // batch_matmul_c3
-                            getLhs(), getRhs());
+                            {getLhs(), getRhs()});
 }

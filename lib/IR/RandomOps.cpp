@@ -21,10 +21,8 @@ void SmpDialect::registerRandomOps() {
 }
 
 LogicalResult DropoutOp::verify() {
-  double probability = getProbability().convertToDouble();
-  if (!(probability >= 0.0 && probability < 1.0)) // dropout_c1
-    return emitOpError() << "expects a probability in [0, 1), got "
-                         << probability;
+  if (failed(verifyProbability(*this, getProbability()))) // dropout_c1
+    return failure();
   if (getType().getRank() < 1) // dropout_c2
     return emitOpError("expects an operand whose first dim holds the samples, "
                        "got a scalar");
@@ -34,4 +32,10 @@ LogicalResult DropoutOp::verify() {
     return emitOpError() << "expects rows_per_sample to divide the "
                          << shapeString(size) << " rows, got " << rows;
   return success();
+}
+
+// Whatever is kept is divided by one, which changes nothing.
+OpFoldResult DropoutOp::fold(FoldAdaptor) {
+  return getProbability().isZero() ? OpFoldResult(getOperand())
+                                   : OpFoldResult();
 }

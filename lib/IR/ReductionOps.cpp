@@ -55,6 +55,14 @@ LogicalResult ReduceMaxOp::inferReturnTypes(MLIRContext *,
                         types); // reduce_max_c1
 }
 
+LogicalResult ReduceMaxOp::verify() {
+  for (int64_t dim : getDims()) // reduce_max_c2
+    if (tensorType(getOperand()).getDimSize(dim) == 0)
+      return emitOpError() << "expects a maximum over at least one element, "
+                           << "got none along dim " << dim;
+  return success();
+}
+
 LogicalResult CumsumOp::verify() {
   return verifyDim(*this, getDim(), getType().getRank()); // cumsum_c1
 }

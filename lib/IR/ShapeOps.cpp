@@ -1,4 +1,4 @@
-//===- ShapeOps.cpp - Inference, checks and folds of shape ops -*- C++ -*-===//
+//===- ShapeOps.cpp - Inference and checks of shape ops -*- C++ -*-===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "VerifyUtils.h"
+
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace smp;
@@ -29,22 +31,20 @@ LogicalResult DimOp::verify() {
                    tensorType(getOperand()).getRank()); // dim_c1
 }
 
-OpFoldResult DimOp::fold(FoldAdaptor) {
-  RankedTensorType type = tensorType(getOperand());
-  if (type.isDynamicDim(getDim()))
-    return {};
-  return IntegerAttr::get(IndexType::get(getContext()),
-                          type.getDimSize(getDim()));
-}
-
 //===----------------------------------------------------------------------===//
 // ConstantOp, FillOp, IotaOp
 //===----------------------------------------------------------------------===//
 
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+LogicalResult ConstantOp::verify() {
+  if (!isa<DenseElementsAttr>(getValue())) // constant_c1
+    return emitOpError("expects dense elements, got others");
+  return success();
+}
 
 LogicalResult FillOp::verify() {
-  return verifySizes(*this, getType(), getSizes().size()); // fill_c1
+  if (failed(verifySizes(*this, getType(), getSizes().size()))) // fill_c1
+    return failure();
+  return verifyHolds(*this, getType().getElementType(), getValue()); // fill_c2
 }
 
 LogicalResult IotaOp::verify() {
@@ -81,12 +81,6 @@ LogicalResult ExpandOp::verify() {
   return verifySizes(*this, to, getSizes().size()); // expand_c5
 }
 
-OpFoldResult ExpandOp::fold(FoldAdaptor) {
-  RankedTensorType type = tensorType(getOperand());
-  bool identity = type == getType() && type.hasStaticShape();
-  return identity ? OpFoldResult(getOperand()) : OpFoldResult();
-}
-
 //===----------------------------------------------------------------------===//
 // ReshapeOp
 //===----------------------------------------------------------------------===//
@@ -102,18 +96,6 @@ LogicalResult ReshapeOp::verify() {
     return emitOpError() << "expects a result of " << from.getNumElements()
                          << " elements, got " << to.getNumElements();
   return verifySizes(*this, to, getSizes().size()); // reshape_c3
-}
-
-OpFoldResult ReshapeOp::fold(FoldAdaptor) {
-  RankedTensorType type = tensorType(getOperand());
-  if (type == getType() && type.hasStaticShape())
-    return getOperand();
-  // A reshape of a reshape needs only the last shape.
-  if (auto inner = getOperand().getDefiningOp<ReshapeOp>()) {
-    getOperandMutable().assign(inner.getOperand());
-    return getResult();
-  }
-  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,13 +124,6 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-OpFoldResult TransposeOp::fold(FoldAdaptor) {
-  for (auto [index, dim] : llvm::enumerate(getPermutation()))
-    if (int64_t(index) != dim)
-      return {};
-  return getOperand();
-}
-
 //===----------------------------------------------------------------------===//
 // SliceOp, PadOp, ConcatOp
 //===----------------------------------------------------------------------===//
@@ -175,12 +150,6 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-OpFoldResult SliceOp::fold(FoldAdaptor) {
-  int64_t size = tensorType(getOperand()).getDimSize(getDim());
-  bool whole = getStart() == 0 && getStep() == 1 && int64_t(getStop()) == size;
-  return whole ? OpFoldResult(getOperand()) : OpFoldResult();
-}
-
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,
@@ -199,6 +168,10 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
   shape[dim] += low + high + gaps;
   types.push_back(withShape(type, shape));
   return success();
+}
+
+LogicalResult PadOp::verify() {
+  return verifyHolds(*this, getType().getElementType(), getValue()); // pad_c3
 }
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,

@@ -126,9 +126,9 @@ void AxisAttr::print(AsmPrinter &printer) const {
 
 LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                StringRef name, ArrayRef<int64_t> members) {
-  if (axisOrder(name) < 0)
+  if (axisOrder(name) < 0) // axis_c1
     return emitError() << "expects axis pp, tp or rdp, got '" << name << "'";
-  for (auto [index, member] : llvm::enumerate(members))
+  for (auto [index, member] : llvm::enumerate(members)) // axis_c2
     if (member < 0 || (index > 0 && member <= members[index - 1]))
       return emitError() << "expects members of axis '" << name
                          << "' in ascending order from 0, got " << member;
@@ -175,9 +175,9 @@ void GroupAttr::print(AsmPrinter &printer) const {
 
 LogicalResult GroupAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<AxisAttr> axes) {
-  if (axes.empty())
-    return emitError() << "expects at least one axis in a group";
-  return verifyOrder(emitError, axes);
+  if (axes.empty()) // group_c1
+    return emitError() << "expects at least one axis in a group, got none";
+  return verifyOrder(emitError, axes); // group_c2
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,15 +251,27 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// Whether an owner is a position of its axis, as far as that is known.
+static bool isPosition(AxisAttr axis, int64_t position) {
+  ArrayRef<int64_t> members = axis.getMembers();
+  return members.empty() ? position >= 0
+                         : llvm::is_contained(members, position);
+}
+
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<AxisPlacementAttr> placements) {
   SmallVector<AxisAttr> axes;
   for (AxisPlacementAttr placed : placements) {
     axes.push_back(placed.getAxis());
-    if (placed.getPlacement() == Placement::Replicated)
+    if (placed.getPlacement() == Placement::Replicated) // layout_c1
       return emitError() << "expects no replicated axis in a layout (they are "
                             "not written), got '"
                          << placed.getAxis().getName() << "'";
+    if (placed.getPlacement() == Placement::Owned && // layout_c3
+        !isPosition(placed.getAxis(), placed.getArgument()))
+      return emitError() << "expects an owner among the positions of axis '"
+                         << placed.getAxis().getName() << "', got "
+                         << placed.getArgument();
   }
-  return verifyOrder(emitError, axes);
+  return verifyOrder(emitError, axes); // layout_c2
 }

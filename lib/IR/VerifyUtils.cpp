@@ -7,6 +7,8 @@
 
 #include "VerifyUtils.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/APSInt.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -55,5 +57,84 @@ LogicalResult smp::verifySizes(Operation *op, RankedTensorType type,
     return op->emitOpError()
            << "expects one size for each of the " << type.getNumDynamicDims()
            << " dynamic dims of the result, got " << sizes;
+  return success();
+}
+
+LogicalResult smp::verifyBias(Operation *op, Value bias,
+                              ArrayRef<int64_t> scores) {
+  if (!bias)
+    return success();
+  ArrayRef<int64_t> shape = tensorType(bias).getShape();
+  bool fits = shape.size() == scores.size() &&
+              llvm::all_of(llvm::zip(shape, scores), [](auto pair) {
+                return std::get<0>(pair) == 1 ||
+                       compatibleSizes(std::get<0>(pair), std::get<1>(pair));
+              });
+  if (!fits)
+    return op->emitOpError()
+           << "expects a bias that broadcasts to " << shapeString(scores)
+           << ", got " << shapeString(shape);
+  return success();
+}
+
+LogicalResult smp::verifyProbability(Operation *op,
+                                     const APFloat &probability) {
+  double value = probability.convertToDouble();
+  if (!(value >= 0.0 && value < 1.0))
+    return op->emitOpError()
+           << "expects a dropout probability in [0, 1), got " << value;
+  return success();
+}
+
+LogicalResult smp::verifyFinite(Operation *op, StringRef what,
+                                const APFloat &number) {
+  if (!number.isFinite())
+    return op->emitOpError() << "expects a finite " << what << ", got "
+                             << number.convertToDouble();
+  return success();
+}
+
+LogicalResult smp::verifyNotNegative(Operation *op, StringRef what,
+                                     const APFloat &number) {
+  if (!number.isFinite() || number.convertToDouble() < 0)
+    return op->emitOpError()
+           << "expects a finite " << what << " that is not negative, got "
+           << number.convertToDouble();
+  return success();
+}
+
+LogicalResult smp::verifyNotNegative(Operation *op, StringRef what,
+                                     int64_t number) {
+  if (number < 0)
+    return op->emitOpError()
+           << "expects a " << what << " that is not negative, got " << number;
+  return success();
+}
+
+LogicalResult smp::verifyHolds(Operation *op, Type element,
+                               const APFloat &number) {
+  auto type = dyn_cast<IntegerType>(element);
+  if (!type)
+    return success();
+  // Elements of i1 and i8 are unsigned.
+  bool isSigned = type.getWidth() > 8;
+  llvm::APSInt integer(type.getWidth(), /*isUnsigned=*/!isSigned);
+  bool exact = false;
+  number.convertToInteger(integer, APFloat::rmTowardZero, &exact);
+  // What is not exact includes what is too large; -0 is 0.
+  if (!exact && !number.isZero())
+    return op->emitOpError() << "expects a number that " << element
+                             << " holds, got " << number.convertToDouble();
+  return success();
+}
+
+LogicalResult smp::verifyElementTypes(Operation *op, StringRef what,
+                                      ValueRange values) {
+  Type expected = getElementTypeOrSelf(values.front());
+  for (Value value : values.drop_front())
+    if (getElementTypeOrSelf(value) != expected)
+      return op->emitOpError() << "expects " << what << " of one element type, "
+                               << "got " << values.front().getType() << " and "
+                               << value.getType();
   return success();
 }

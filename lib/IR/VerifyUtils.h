@@ -43,6 +43,34 @@ mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef what,
                                 mlir::Value value,
                                 llvm::ArrayRef<int64_t> expected);
 
+/// Checks that a float or i1 bias broadcasts to the scores [B, H, S, T].
+mlir::LogicalResult verifyBias(mlir::Operation *op, mlir::Value bias,
+                               llvm::ArrayRef<int64_t> scores);
+
+/// Checks `0 <= probability < 1`.
+mlir::LogicalResult verifyProbability(mlir::Operation *op,
+                                      const llvm::APFloat &probability);
+
+/// Checks that a number, which `what` names, is neither infinite nor NaN.
+mlir::LogicalResult verifyFinite(mlir::Operation *op, llvm::StringRef what,
+                                 const llvm::APFloat &number);
+
+/// Checks that a number, which `what` names, is finite and not below 0.
+mlir::LogicalResult verifyNotNegative(mlir::Operation *op, llvm::StringRef what,
+                                      const llvm::APFloat &number);
+mlir::LogicalResult verifyNotNegative(mlir::Operation *op, llvm::StringRef what,
+                                      int64_t number);
+
+/// Checks that a double is an element of the type without being changed, where
+/// the type is one of integers; floating types round.
+mlir::LogicalResult verifyHolds(mlir::Operation *op, mlir::Type element,
+                                const llvm::APFloat &number);
+
+/// Checks that values, which `what` names, have one element type.
+mlir::LogicalResult verifyElementTypes(mlir::Operation *op,
+                                       llvm::StringRef what,
+                                       mlir::ValueRange values);
+
 /// Checks that an op has one size operand for each dynamic dim of its result.
 mlir::LogicalResult verifySizes(mlir::Operation *op,
                                 mlir::RankedTensorType type, size_t sizes);

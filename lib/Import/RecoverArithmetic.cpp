@@ -1,12 +1,13 @@
-//===- RecoverArithmetic.cpp - Powers and neutral elements ----------------===//
+//===- RecoverArithmetic.cpp - Powers as products
+//--------------------------===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Laws, exact in floating point: x · 1 = x; x² = x · x and x³ = x · x · x, as
-// PyTorch computes them; √x for the power of a half.
+// Laws, exact in floating point: x² = x · x and x³ = x · x · x, as PyTorch
+// computes them; √x for the power of a half.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,20 +17,6 @@ using namespace mlir;
 using namespace smp;
 
 namespace {
-
-struct DropFactorOne : OpRewritePattern<MulOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(MulOp op,
-                                PatternRewriter &rewriter) const override {
-    double number = 0.0;
-    Value operand = splitUniform<MulOp>(op.getResult(), number);
-    if (!operand || number != 1.0)
-      return rewriter.notifyMatchFailure(op, "no factor of one");
-    rewriter.replaceOp(op, operand);
-    return success();
-  }
-};
 
 struct ExpandPower : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -57,5 +44,5 @@ struct ExpandPower : OpRewritePattern<PowOp> {
 } // namespace
 
 void smp::populateArithmeticPatterns(RewritePatternSet &patterns) {
-  patterns.add<DropFactorOne, ExpandPower>(patterns.getContext());
+  patterns.add<ExpandPower>(patterns.getContext());
 }

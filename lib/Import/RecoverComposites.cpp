@@ -7,7 +7,7 @@
 //
 // One family of patterns a file, each with its law:
 //
-//   RecoverArithmetic        powers as products, factors of one
+//   RecoverArithmetic        powers as products
 //   RecoverRows              linears on rows as they were
 //   RecoverRmsNorm           rms_norm, with its weight
 //   RecoverGelu              the tanh form

@@ -11,30 +11,6 @@
 using namespace mlir;
 using namespace smp;
 
-std::optional<double> smp::uniformValue(Value value) {
-  while (true) {
-    if (Value operand = operandOf<ExpandOp>(value))
-      value = operand;
-    else if (Value operand = operandOf<ReshapeOp>(value))
-      value = operand;
-    else
-      break;
-  }
-  if (auto fill = value.getDefiningOp<FillOp>())
-    return fill.getValue().convertToDouble();
-  DenseFPElementsAttr elements;
-  if (auto constant = value.getDefiningOp<ConstantOp>())
-    elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-  if (elements && elements.isSplat()) {
-    llvm::APFloat number = elements.getSplatValue<llvm::APFloat>();
-    bool exact;
-    number.convert(llvm::APFloat::IEEEdouble(),
-                   llvm::APFloat::rmNearestTiesToEven, &exact);
-    return number.convertToDouble();
-  }
-  return std::nullopt;
-}
-
 bool smp::isUniform(Value value, double number) {
   std::optional<double> found = uniformValue(value);
   return found && std::abs(*found - number) <= 1e-10 * std::abs(number);

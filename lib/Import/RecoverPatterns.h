@@ -9,6 +9,7 @@
 #define SMP_LIB_IMPORT_RECOVERPATTERNS_H
 
 #include "smp/IR/SmpDialect.h"
+#include "smp/IR/UniformValue.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -29,9 +30,6 @@ void populateArithmeticPatterns(mlir::RewritePatternSet &patterns);
 inline mlir::RankedTensorType typeOf(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
-
-/// The number that every element is, seen through expands and reshapes.
-std::optional<double> uniformValue(mlir::Value value);
 
 /// Whether every element is `number`, but for the last digits of a double.
 bool isUniform(mlir::Value value, double number);

@@ -57,6 +57,15 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
     return example ? example.getInt() : 0;
   }
 
+  /// The canonical forms of all ops.
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet forms(context);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      op.getCanonicalizationPatterns(forms, context);
+    canonicalForms = std::move(forms);
+    return success();
+  }
+
   LogicalResult specialize(func::FuncOp function, int64_t chosen) {
     if (function.isExternal())
       return success();
@@ -65,8 +74,8 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
     // Masks before the rest: they are recognised from what is folded away.
     foldAttentionMasks(function);
     foldCoordinates(function);
-    // Folds, and drops what is no longer used.
-    if (failed(applyPatternsGreedily(function, FrozenRewritePatternSet())))
+    // Folds, brings to canonical form and drops what is no longer used.
+    if (failed(applyPatternsGreedily(function, canonicalForms)))
       return failure();
     IRRewriter rewriter(function.getContext());
     DominanceInfo dominance(function);
@@ -89,6 +98,8 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
         "smp.rows",
         IntegerAttr::get(IntegerType::get(&getContext(), 64), chosen));
   }
+
+  FrozenRewritePatternSet canonicalForms;
 };
 
 } // namespace

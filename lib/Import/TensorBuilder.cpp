@@ -8,6 +8,7 @@
 #include "TensorBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -130,6 +131,11 @@ SmallVector<Value> TensorBuilder::sizesOf(const Shape &shape) {
 //===----------------------------------------------------------------------===//
 
 Tensor TensorBuilder::fill(double value, Type element, const Shape &shape) {
+  // As PyTorch converts numbers: to booleans by whether they are zero.
+  if (element.isInteger(1))
+    value = value != 0.0;
+  else if (isa<IntegerType>(element))
+    value = std::trunc(value);
   return {FillOp::create(builder, loc, tensorType(element, shape),
                          builder.getF64FloatAttr(value), sizesOf(shape)),
           shape};

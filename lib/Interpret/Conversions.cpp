@@ -60,7 +60,7 @@ FailureOr<Tensor> interpret::tensorOf(ElementsAttr attribute) {
   }
   std::vector<int64_t> values;
   for (const APInt &value : elements.getValues<APInt>())
-    values.push_back(elementType.isInteger(1) ? value.getZExtValue()
+    values.push_back(value.getBitWidth() <= 8 ? value.getZExtValue()
                                               : value.getSExtValue());
   return Tensor(dataTypeOf(elementType), std::move(shape), std::move(values));
 }

@@ -71,11 +71,9 @@ LogicalResult ProgramRunner::collectInputs() {
           chunk.getCount()}) {
       if (!name)
         continue;
-      FailureOr<func::FuncOp> program = programNamed(chunk, *name);
-      if (failed(program))
-        return failure();
-      for (unsigned index = 0; index < program->getNumArguments(); ++index) {
-        BindingAttr binding = argumentBinding(*program, index);
+      func::FuncOp program = programNamed(*name);
+      for (unsigned index = 0; index < program.getNumArguments(); ++index) {
+        BindingAttr binding = argumentBinding(program, index);
         if (!binding)
           return failure();
         if (binding.getKind() == BindingKind::Input &&
@@ -86,12 +84,8 @@ LogicalResult ProgramRunner::collectInputs() {
   return success();
 }
 
-FailureOr<func::FuncOp> ProgramRunner::programNamed(Operation *user,
-                                                    StringRef name) {
-  auto program = module.lookupSymbol<func::FuncOp>(name);
-  if (!program)
-    return user->emitOpError("expects a program '@") << name << "', got none";
-  return program;
+func::FuncOp ProgramRunner::programNamed(StringRef name) {
+  return module.lookupSymbol<func::FuncOp>(name);
 }
 
 FailureOr<FunctionRun> ProgramRunner::start(VirtualRank &rank,
@@ -122,11 +116,8 @@ LogicalResult ProgramRunner::runChunk(ChunkOp chunk,
                                       int64_t rdp, int64_t microbatch) {
   if (!name)
     return success();
-  FailureOr<func::FuncOp> program = programNamed(chunk, *name);
-  if (failed(program))
-    return failure();
   VirtualRank &rank = virtualRanks[rdp * ranks.size() + chunk.getRank()];
-  Launch launch = {*program, static_cast<int64_t>(chunk.getIndex()),
+  Launch launch = {programNamed(*name), static_cast<int64_t>(chunk.getIndex()),
                    microbatch};
   FailureOr<FunctionRun> run = start(rank, launch);
   if (failed(run) || failed(executeTogether({{&*run, rank.coordinate}}, *grid)))
@@ -139,11 +130,8 @@ LogicalResult ProgramRunner::runRanks(bool update) {
   std::vector<Launch> launches;
   for (VirtualRank &rank : virtualRanks) {
     RankOp op = ranks[rank.coordinate.pp];
-    FailureOr<func::FuncOp> program =
-        programNamed(op, update ? op.getUpdate() : op.getBeginStep());
-    if (failed(program))
-      return failure();
-    launches.push_back({*program});
+    launches.push_back(
+        {programNamed(update ? op.getUpdate() : op.getBeginStep())});
     FailureOr<FunctionRun> run = start(rank, launches.back());
     if (failed(run))
       return failure();

@@ -37,8 +37,8 @@ protected:
   virtual llvm::LogicalResult runPrograms();
 
   void addRank(Coordinate coordinate, std::unique_ptr<RankMemory> memory);
-  llvm::FailureOr<mlir::func::FuncOp> programNamed(mlir::Operation *user,
-                                                   llvm::StringRef name);
+  /// The function of this name, which the module's verifier found there.
+  mlir::func::FuncOp programNamed(llvm::StringRef name);
   llvm::FailureOr<FunctionRun> start(VirtualRank &rank, const Launch &launch);
   llvm::LogicalResult finish(VirtualRank &rank, const Launch &launch,
                              const FunctionRun &run);

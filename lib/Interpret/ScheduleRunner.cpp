@@ -28,7 +28,7 @@ LogicalResult ScheduleRunner::checkMicrobatches() {
   return success();
 }
 
-LogicalResult ScheduleRunner::readLists() {
+void ScheduleRunner::readLists() {
   progress.clear();
   channels.clear();
   for (VirtualRank &rank : virtualRanks) {
@@ -38,15 +38,7 @@ LogicalResult ScheduleRunner::readLists() {
         for (Operation &action : list.getBody().front())
           mine.actions.push_back(cast<ActionOpInterface>(action));
     mine.complete.assign(mine.actions.size(), false);
-    for (auto [index, action] : llvm::enumerate(mine.actions)) {
-      auto waits = action->getAttrOfType<DenseI64ArrayAttr>("waits");
-      for (int64_t wait : waits.asArrayRef())
-        if (wait < 0 || wait >= static_cast<int64_t>(index))
-          return action->emitOpError("expects waits for earlier actions, got ")
-                 << wait << " in action " << index;
-    }
   }
-  return success();
 }
 
 bool ScheduleRunner::mayStart(const Progress &mine, size_t index) const {
@@ -65,11 +57,9 @@ bool ScheduleRunner::mayStart(const Progress &mine, size_t index) const {
 }
 
 FailureOr<bool> ScheduleRunner::launch(size_t rank, LaunchOp action) {
-  FailureOr<func::FuncOp> program = programNamed(action, action.getProgram());
-  if (failed(program))
-    return failure();
   Progress &mine = progress[rank];
-  mine.launch = {*program, static_cast<int64_t>(action.getChunk()),
+  mine.launch = {programNamed(action.getProgram()),
+                 static_cast<int64_t>(action.getChunk()),
                  static_cast<int64_t>(action.getMicrobatch()),
                  action.getSlots()};
   FailureOr<FunctionRun> run = start(virtualRanks[rank], mine.launch);
@@ -160,8 +150,9 @@ FailureOr<bool> ScheduleRunner::advanceLaunches() {
 }
 
 LogicalResult ScheduleRunner::runPrograms() {
-  if (failed(checkMicrobatches()) || failed(readLists()))
+  if (failed(checkMicrobatches()))
     return failure();
+  readLists();
   while (true) {
     bool any = false;
     for (size_t rank = 0; rank < virtualRanks.size(); ++rank) {

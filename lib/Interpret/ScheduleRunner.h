@@ -85,7 +85,7 @@ private:
   };
 
   llvm::LogicalResult checkMicrobatches();
-  llvm::LogicalResult readLists();
+  void readLists();
   bool mayStart(const Progress &progress, size_t index) const;
   llvm::FailureOr<bool> startActions(size_t rank);
   llvm::FailureOr<bool> launch(size_t rank, LaunchOp action) override;

@@ -117,12 +117,8 @@ LogicalResult GraphReader::readChunk(ChunkOp chunk) {
   graph.chunks.push_back({rank, {}, false});
   graph.ranks = std::max(graph.ranks, rank + 1);
   for (auto [kind, name] : programsOf(chunk)) {
-    auto function = symbols.lookup<func::FuncOp>(name.getValue());
-    if (!function)
-      return chunk.emitOpError()
-             << "expects a function " << name << ", got none";
     graph.chunks[index].programs.insert(kind);
-    readProgram(kind, function, index);
+    readProgram(kind, symbols.lookup<func::FuncOp>(name.getValue()), index);
   }
   return success();
 }

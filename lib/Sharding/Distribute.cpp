@@ -70,15 +70,6 @@ static int64_t rootOf(AxisPlacementAttr placed) {
   return llvm::find(members, placed.getArgument()) - members.begin();
 }
 
-static LogicalResult checkOwner(ReshardOp op, AxisPlacementAttr placed) {
-  ArrayRef<int64_t> members = placed.getAxis().getMembers();
-  if (members.empty() || llvm::is_contained(members, placed.getArgument()))
-    return success();
-  return op.emitError() << "expects an owner among the members of axis '"
-                        << placed.getAxis().getName() << "', got "
-                        << placed.getArgument();
-}
-
 static FailureOr<Change> planChange(ReshardOp op, ModuleOp module) {
   Change change;
   for (AxisPlacementAttr to : op.getTo().getPlacements())
@@ -97,8 +88,6 @@ static FailureOr<Change> planChange(ReshardOp op, ModuleOp module) {
       change.summed.push_back(axis);
       continue;
     }
-    if (failed(checkOwner(op, from)))
-      return failure();
     change.broadcasts.push_back({axis, rootOf(from)});
   }
   return change;

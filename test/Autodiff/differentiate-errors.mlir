@@ -15,13 +15,6 @@ module @no_loss {
 
 // -----
 
-module @no_forward {
-  // expected-error @+1 {{expects the name of a forward function, got @absent}}
-  smp.chunk @chunk0 0 on 0 forward @absent
-}
-
-// -----
-
 // expected-error @+1 {{expects a chunk that counts the loss term 'loss', got none}}
 module @no_count {
   func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {

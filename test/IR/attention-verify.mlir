@@ -143,3 +143,66 @@ func.func @rotation_by_too_many_angles(%x: tensor<8x4xf32>, %c: tensor<8x4xf32>)
   %r = smp.rotary_embedding %x, %c, %c : tensor<8x4xf32>, tensor<8x4xf32>
   return
 }
+
+// -----
+
+// attention_c7
+func.func @attention_of_two_element_types(%q: tensor<1x4x8x2xf32>, %k: tensor<1x4x8x2xf64>) {
+  // expected-error@+1 {{'smp.attention' op expects query, key and value of one element type, got 'tensor<1x4x8x2xf32>' and 'tensor<1x4x8x2xf64>'}}
+  %r, %lse = smp.attention %q, %k, %q <none> scale 1.0 : tensor<1x4x8x2xf32>, tensor<1x4x8x2xf64>, tensor<1x4x8x2xf32>
+  return
+}
+
+// -----
+
+// attention_c8
+func.func @attention_of_infinite_scale(%q: tensor<1x4x8x2xf32>) {
+  // expected-error@+1 {{'smp.attention' op expects a finite scale, got INF}}
+  %r, %lse = smp.attention %q, %q, %q <none> scale 0x7FF0000000000000 : tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>
+  return
+}
+
+// -----
+
+// attention_grad_c9
+func.func @attention_grad_of_two_element_types(%q: tensor<1x4x8x2xf32>, %k: tensor<1x4x8x2xf64>, %lse: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_grad' op expects query, key, value and output of one element type, got 'tensor<1x4x8x2xf32>' and 'tensor<1x4x8x2xf64>'}}
+  %a, %c, %d = smp.attention_grad %q, %q, %k, %q, %q, %lse <none> scale 1.0 : tensor<1x4x8x2xf32>, tensor<1x4x8x2xf64>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_grad_c10
+func.func @attention_grad_of_a_scale_that_is_no_number(%q: tensor<1x4x8x2xf32>, %lse: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_grad' op expects a finite scale, got nan}}
+  %a, %c, %d = smp.attention_grad %q, %q, %q, %q, %q, %lse <none> scale 0x7FF8000000000000 : tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_grad_c11
+func.func @attention_grad_of_another_cotangent(%q: tensor<1x4x8x2xf32>, %c: tensor<1x4x8x2xf64>, %lse: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_grad' op failed to verify that all of {cotangent, output} have same type}}
+  %a, %b, %d = "smp.attention_grad"(%c, %q, %q, %q, %q, %lse) {mask = #smp.mask<none>, scale = 1.0} : (tensor<1x4x8x2xf64>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>) -> (tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>)
+  return
+}
+
+// -----
+
+// rotary_embedding_c3
+func.func @rotation_to_another_type(%x: tensor<8x4xf32>, %c: tensor<8x2xf32>) {
+  // expected-error@+1 {{'smp.rotary_embedding' op failed to verify that all of {operand, result} have same type}}
+  %r = "smp.rotary_embedding"(%x, %c, %c) : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<8x2xf32>) -> tensor<8x4xf64>
+  return
+}
+
+// -----
+
+// rotary_embedding_c4
+func.func @rotation_by_a_sine_of_another_type(%x: tensor<8x4xf32>, %c: tensor<8x2xf32>, %s: tensor<8x2xf64>) {
+  // expected-error@+1 {{'smp.rotary_embedding' op failed to verify that all of {cosine, sine} have same type}}
+  %r = "smp.rotary_embedding"(%x, %c, %s) : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<8x2xf64>) -> tensor<8x4xf32>
+  return
+}

@@ -71,3 +71,21 @@ func.func @mean_without_a_name(%s: tensor<f32>, %n: tensor<i64>) {
   %r = smp.mean_loss "" %s by %n : tensor<f32>
   return
 }
+
+// -----
+
+// cross_entropy_grad_c5
+func.func @cross_entropy_grad_of_another_type(%c: tensor<f32>, %x: tensor<8x4xf32>, %y: tensor<8xi64>, %l: tensor<8xf32>) {
+  // expected-error@+1 {{'smp.cross_entropy_grad' op failed to verify that all of {logits, result} have same type}}
+  %r = "smp.cross_entropy_grad"(%c, %x, %y, %l) {ignore_index = -100} : (tensor<f32>, tensor<8x4xf32>, tensor<8xi64>, tensor<8xf32>) -> tensor<8x4xf64>
+  return
+}
+
+// -----
+
+// mean_loss_c3
+func.func @mean_of_another_type(%s: tensor<f32>, %n: tensor<i64>) {
+  // expected-error@+1 {{'smp.mean_loss' op failed to verify that all of {sum, result} have same type}}
+  %r = "smp.mean_loss"(%s, %n) {term = "loss"} : (tensor<f32>, tensor<i64>) -> tensor<f64>
+  return
+}

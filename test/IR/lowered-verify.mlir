@@ -140,8 +140,117 @@ func.func @in_place_of_an_operand(%a: tensor<8xf32>) {
 
 // -----
 
+// yield_c1
 func.func @yield_outside_a_cluster(%a: tensor<8xf32>) {
   // expected-error@+1 {{'smp.yield' op expects parent op 'smp.cluster'}}
   smp.yield %a : tensor<8xf32>
+  return
+}
+
+// -----
+
+// product_c4
+func.func @product_of_two_element_types(%l: tensor<2x3xf32>, %r: tensor<3x4xf64>) {
+  // expected-error@+1 {{'smp.product' op expects operands and result of one element type, got 'tensor<2x3xf32>' and 'tensor<3x4xf64>'}}
+  %p = smp.product %l, %r transposed false, false batch 1, 1, 1 sizes 2, 4, 3 : tensor<2x3xf32>, tensor<3x4xf64> -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_c3
+func.func @attention_softmax_bias_that_does_not_broadcast(%s: tensor<1x4x8x8xf32>, %b: tensor<1x4x8x7xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax' op expects a bias that broadcasts to 1x4x8x8, got 1x4x8x7}}
+  %p, %l = smp.attention_softmax %s bias %b : tensor<1x4x8x7xf32> <none> scale 1.0 : tensor<1x4x8x8xf32> -> tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_c4
+func.func @attention_softmax_that_drops_everything(%s: tensor<1x4x8x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax' op expects a dropout probability in [0, 1), got 1.000000e+00}}
+  %p, %l = smp.attention_softmax %s <none> scale 1.0 dropout 1.0 site 1 : tensor<1x4x8x8xf32> -> tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_c5
+func.func @attention_softmax_of_infinite_scale(%s: tensor<1x4x8x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax' op expects a finite scale, got INF}}
+  %p, %l = smp.attention_softmax %s <none> scale 0x7FF0000000000000 : tensor<1x4x8x8xf32> -> tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_c6
+func.func @attention_softmax_of_another_type(%s: tensor<1x4x8x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax' op failed to verify that all of {scores, result} have same type}}
+  %p, %l = "smp.attention_softmax"(%s) {mask = #smp.mask<none>, scale = 1.0} : (tensor<1x4x8x8xf32>) -> (tensor<1x4x8x8xf64>, tensor<1x4x8xf32>)
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c3
+func.func @attention_softmax_grad_bias_that_does_not_broadcast(%s: tensor<1x4x8x8xf32>, %o: tensor<1x4x8x2xf32>, %l: tensor<1x4x8xf32>, %b: tensor<4x8x8xi1>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op expects a bias that broadcasts to 1x4x8x8, got 4x8x8}}
+  %w, %g = smp.attention_softmax_grad %s, %s, %o, %o, %l bias %b : tensor<4x8x8xi1> <none> scale 1.0 : tensor<1x4x8x8xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c4
+func.func @attention_softmax_grad_that_drops_less_than_nothing(%s: tensor<1x4x8x8xf32>, %o: tensor<1x4x8x2xf32>, %l: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op expects a dropout probability in [0, 1), got -5.000000e-01}}
+  %w, %g = smp.attention_softmax_grad %s, %s, %o, %o, %l <none> scale 1.0 dropout -0.5 site 1 : tensor<1x4x8x8xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c5
+func.func @attention_softmax_grad_of_infinite_scale(%s: tensor<1x4x8x8xf32>, %o: tensor<1x4x8x2xf32>, %l: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op expects a finite scale, got -INF}}
+  %w, %g = smp.attention_softmax_grad %s, %s, %o, %o, %l <none> scale 0xFFF0000000000000 : tensor<1x4x8x8xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c6
+func.func @attention_softmax_grad_of_other_rows(%s: tensor<1x4x8x8xf32>, %o: tensor<1x2x8x2xf32>, %l: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op expects an output that differs from the scores only in the last dim, got 'tensor<1x2x8x2xf32>' beside 'tensor<1x4x8x8xf32>'}}
+  %w, %g = smp.attention_softmax_grad %s, %s, %o, %o, %l <none> scale 1.0 : tensor<1x4x8x8xf32>, tensor<1x2x8x2xf32>, tensor<1x4x8xf32>
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c7
+func.func @attention_softmax_grad_of_another_type(%s: tensor<1x4x8x8xf32>, %o: tensor<1x4x8x2xf32>, %l: tensor<1x4x8xf32>, %d: tensor<1x4x8x8xf64>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op failed to verify that all of {scores, weight_grad, weights, scores_grad} have same type}}
+  %w, %g = "smp.attention_softmax_grad"(%s, %d, %o, %o, %l) {mask = #smp.mask<none>, scale = 1.0} : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf64>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>)
+  return
+}
+
+// -----
+
+// attention_softmax_grad_c8
+func.func @attention_softmax_grad_of_another_cotangent(%s: tensor<1x4x8x8xf32>, %o: tensor<1x4x8x2xf32>, %l: tensor<1x4x8xf32>, %c: tensor<1x4x8x2xf64>) {
+  // expected-error@+1 {{'smp.attention_softmax_grad' op failed to verify that all of {output, cotangent} have same type}}
+  %w, %g = "smp.attention_softmax_grad"(%s, %s, %o, %c, %l) {mask = #smp.mask<none>, scale = 1.0} : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf64>, tensor<1x4x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>)
+  return
+}
+
+// -----
+
+// cross_entropy_rows_c4
+func.func @cross_entropy_rows_of_two_types(%x: tensor<8x4xf32>, %y: tensor<8xi64>) {
+  // expected-error@+1 {{'smp.cross_entropy_rows' op failed to verify that all of {losses, lse} have same type}}
+  %l, %lse = "smp.cross_entropy_rows"(%x, %y) {ignore_index = -100} : (tensor<8x4xf32>, tensor<8xi64>) -> (tensor<8xf32>, tensor<8xf64>)
   return
 }

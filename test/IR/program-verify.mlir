@@ -1,6 +1,6 @@
 // RUN: smp-opt %s -verify-diagnostics -split-input-file
 
-// Parameters, chunks and schedules: what violates a constraint, whose id stands above it, is refused.
+// Parameters, chunks and ranks: what violates a constraint, whose id stands above it, is refused.
 
 // get_parameter_c1
 func.func @get_parameter_of_nothing() {
@@ -54,13 +54,98 @@ func.func @get_state_of_another_type() {
 
 // -----
 
-// expected-error@+1 {{'smp.rank_schedule' op expects parent op 'smp.schedule'}}
-smp.rank_schedule 0 {
-}
+// parameter_c1
+// expected-error@+1 {{'smp.parameter' op expects a static shape, got 'tensor<?xf32>'}}
+smp.parameter @w : tensor<?xf32>
 
 // -----
 
-smp.schedule @train {
-  // expected-error@+1 {{'smp.load' op expects parent op 'smp.rank_schedule'}}
-  smp.load "ids" microbatch 0 slot 0 waits []
-}
+// parameter_c2
+// expected-error@+1 {{'smp.parameter' op expects floating numbers where it is not frozen, got 'tensor<4xi64>'}}
+smp.parameter @w : tensor<4xi64>
+
+// -----
+
+// parameter_c3
+// expected-error@+1 {{'smp.parameter' op expects the numbers of a distribution, got #smp.init<normal, 0.000000e+00, -1.000000e+00>}}
+smp.parameter @w : tensor<4xf32> init #smp.init<normal, 0.0, -1.0>
+
+// -----
+
+// parameter_c3
+// expected-error@+1 {{'smp.parameter' op expects the numbers of a distribution, got #smp.init<uniform, 1.000000e+00, 0.000000e+00>}}
+smp.parameter @w : tensor<4xf32> init #smp.init<uniform, 1.0, 0.0>
+
+// -----
+
+// parameter_c4
+// expected-error@+1 {{'smp.parameter' op expects every name once, got 'w' twice}}
+smp.parameter @w : tensor<4xf32> aliases ["v", "w"]
+
+// -----
+
+// parameter_c4
+// expected-note@+1 {{declared here}}
+smp.parameter @v : tensor<4xf32>
+// expected-error@+1 {{'smp.parameter' op expects names that no other parameter has, got 'v'}}
+smp.parameter @w : tensor<4xf32> aliases ["v"]
+
+// -----
+
+// state_c1
+// expected-error@+1 {{'smp.state' op expects a static shape, got 'tensor<?xf32>'}}
+smp.state @s : tensor<?xf32>
+
+// -----
+
+// state_c2
+// expected-error@+1 {{'smp.state' op expects a value of type 'tensor<4xf32>', got 'tensor<2xf32>'}}
+smp.state @s : tensor<4xf32> = dense<0.0> : tensor<2xf32>
+
+// -----
+
+// state_c2
+// expected-error@+1 {{'smp.state' op expects dense elements, got others}}
+smp.state @s : tensor<4xf32> = sparse<[[0]], [1.0]> : tensor<4xf32>
+
+// -----
+
+// chunk_c1
+func.func @f() { return }
+// expected-error@+1 {{'smp.chunk' op expects a number that is not negative, got -1}}
+smp.chunk @chunk0 -1 on 0 forward @f
+
+// -----
+
+// chunk_c1
+func.func @f() { return }
+// expected-error@+1 {{'smp.chunk' op expects a rank that is not negative, got -1}}
+smp.chunk @chunk0 0 on -1 forward @f
+
+// -----
+
+// chunk_c2
+func.func @f() { return }
+// expected-error@+1 {{'smp.chunk' op expects a function with a body, got @g}}
+smp.chunk @chunk0 0 on 0 forward @f backward @g
+
+// -----
+
+// chunk_c2
+func.func private @f()
+// expected-error@+1 {{'smp.chunk' op expects a function with a body, got @f}}
+smp.chunk @chunk0 0 on 0 forward @f
+
+// -----
+
+// rank_c1
+func.func @f() { return }
+// expected-error@+1 {{'smp.rank' op expects a number that is not negative, got -1}}
+smp.rank @rank0 -1 begin_step @f update @f
+
+// -----
+
+// rank_c2
+func.func @f() { return }
+// expected-error@+1 {{'smp.rank' op expects a function with a body, got @g}}
+smp.rank @rank0 0 begin_step @f update @g

@@ -28,3 +28,21 @@ func.func @cumsum_along_no_dim(%x: tensor<2x3xf32>) {
   %r = smp.cumsum %x, 2 : tensor<2x3xf32>
   return
 }
+
+// -----
+
+// reduce_max_c2
+func.func @maximum_of_nothing(%x: tensor<2x0xf32>) {
+  // expected-error@+1 {{'smp.reduce_max' op expects a maximum over at least one element, got none along dim 1}}
+  %r = smp.reduce_max %x [1] : tensor<2x0xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// cumsum_c2
+func.func @cumsum_to_another_type(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{'smp.cumsum' op requires the same type for all operands and results}}
+  %r = "smp.cumsum"(%x) {dim = 0} : (tensor<2x3xf32>) -> tensor<2x3xf64>
+  return
+}

@@ -197,3 +197,57 @@ func.func @concat_of_other_shapes(%x: tensor<2x3xf32>, %y: tensor<3x2xf32>) {
   %r = smp.concat %x, %y dim 0 : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<5x3xf32>
   return
 }
+
+// -----
+
+// constant_c1
+func.func @constant_of_elements_elsewhere() {
+  // expected-error@+1 {{'smp.constant' op expects dense elements, got others}}
+  %r = smp.constant sparse<[[0]], [1.0]> : tensor<2xf32>
+  return
+}
+
+// -----
+
+// constant_c2
+func.func @constant_of_another_type() {
+  // expected-error@+1 {{'smp.constant' op failed to verify that all of {value, result} have same type}}
+  %r = "smp.constant"() {value = dense<1.0> : tensor<2xf32>} : () -> tensor<3xf32>
+  return
+}
+
+// -----
+
+// fill_c2
+func.func @fill_of_integers_with_a_half() {
+  // expected-error@+1 {{'smp.fill' op expects a number that 'i64' holds, got 5.000000e-01}}
+  %r = smp.fill 0.5 : tensor<2xi64>
+  return
+}
+
+// -----
+
+// fill_c2
+func.func @fill_of_truth_values_with_two() {
+  // expected-error@+1 {{'smp.fill' op expects a number that 'i1' holds, got 2.000000e+00}}
+  %r = smp.fill 2.0 : tensor<2xi1>
+  return
+}
+
+// -----
+
+// fill_c2
+func.func @fill_of_integers_with_infinity() {
+  // expected-error@+1 {{'smp.fill' op expects a number that 'i32' holds, got -INF}}
+  %r = smp.fill 0xFFF0000000000000 : tensor<2xi32>
+  return
+}
+
+// -----
+
+// pad_c3
+func.func @pad_of_bytes_with_a_negative_number(%x: tensor<2xi8>) {
+  // expected-error@+1 {{'smp.pad' op expects a number that 'i8' holds, got -1.000000e+00}}
+  %r = smp.pad %x, 0 low 1 high 0 with -1.0 : tensor<2xi8> -> tensor<3xi8>
+  return
+}

@@ -81,11 +81,3 @@ func.func @no_command_to_partial(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = smp.reshard %x from <> to <rdp = partial> because "none" : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// -----
-
-func.func @owner_outside_the_members(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expects an owner among the members of axis 'pp', got 2}}
-  %0 = smp.reshard %x from <pp{0, 3} = owned(2)> to <> because "tied" : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}

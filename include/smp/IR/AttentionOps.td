@@ -35,6 +35,8 @@ def Smp_AttentionOp : Smp_DifferentiableOp<"attention",
     - attention_c4: the number of key heads divides that of query heads.
     - attention_c5: the bias broadcasts to [B, H, S, T].
     - attention_c6: the dropout probability is at least 0 and less than 1.
+    - attention_c7: query, key and value have the same element type.
+    - attention_c8: the scale is finite.
 
     **Example**
     ```mlir
@@ -61,7 +63,6 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
     and `smp.attention_softmax_grad`.
 
     **Constraints**
-    - cotangent and output have the same type.
     - attention_grad_c1: query, key and value have rank 4.
     - attention_grad_c2: query and key have the same batch and head size.
     - attention_grad_c3: key and value differ only in the last dim.
@@ -72,6 +73,10 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
       1.
     - attention_grad_c7: the output has shape [B, H, S, E].
     - attention_grad_c8: the log-sum-exps have shape [B, H, S].
+    - attention_grad_c9: query, key, value and output have the same element
+      type.
+    - attention_grad_c10: the scale is finite.
+    - attention_grad_c11: cotangent and output have the same type.
 
     **Example**
     ```mlir
@@ -97,10 +102,11 @@ def Smp_RotaryEmbeddingOp : Smp_DifferentiableOp<"rotary_embedding",
     builds.
 
     **Constraints**
-    - operand and result have the same type, cosine and sine too.
     - rotary_embedding_c1: the operand has rank 2 or more and a last dim of
       even size.
     - rotary_embedding_c2: cosine and sine have shape [S, D/2].
+    - rotary_embedding_c3: operand and result have the same type.
+    - rotary_embedding_c4: cosine and sine have the same type.
 
     **Example**
     ```mlir

@@ -18,8 +18,8 @@ def Smp_ReshardOp : Smp_Op<"reshard", [Pure, SameOperandsAndResultType]> {
     `distribute` makes it a collective or drops it.
 
     **Constraints**
-    - operand and result have the same type.
     - reshard_c1: a split is along a dim of the operand.
+    - reshard_c2: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -47,7 +47,7 @@ def Smp_AllReduceOp : Smp_CollectiveOp<"all_reduce"> {
     collective command.
 
     **Constraints**
-    - operand and result have the same type.
+    - all_reduce_c1: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -65,8 +65,10 @@ def Smp_BroadcastOp : Smp_CollectiveOp<"broadcast", (ins I64Attr:$root)> {
     ranks. Made by `distribute`; `emit` makes it a collective command.
 
     **Constraints**
-    - operand and result have the same type.
     - broadcast_c1: `root` is not negative.
+    - broadcast_c2: `root` is below the size of the group, where that is
+      known: where the group restricts each of its axes.
+    - broadcast_c3: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -81,9 +83,11 @@ def Smp_BroadcastOp : Smp_CollectiveOp<"broadcast", (ins I64Attr:$root)> {
 def Smp_AxisIndexOp : Smp_Op<"axis_index", [Pure]> {
   let summary = "the position of this rank on an axis: the only value that depends on the rank";
   let description = [{
-    The position of this rank on an axis: the only value of a program that
-    depends on the rank. May appear after `distribute`, in programs for the
-    interpreter; no phase makes it while nothing is split over `tp`.
+    The position of this rank on an axis, on a restricted one among its
+    members: the only value of a program that depends on the rank. May
+    appear after `distribute`, which makes none while nothing is split over
+    `tp`; only the interpreter gives it a meaning, on a rank that is no
+    member none.
 
     **Example**
     ```mlir

@@ -12,24 +12,24 @@ include "smp/IR/SmpAttrs.td"
 
 /// The description of an op that is made and removed as most elementwise ops
 /// are, from what differs between them.
-class Smp_ElementwiseDescription<string meaning, string constraint, string given, string example> {
+class Smp_ElementwiseDescription<string meaning, string mnemonic, string constraint, string given, string operands> {
   string text = "    " # meaning # [{
     Made by `import` and `differentiate`; `lower` puts it into a cluster, whose
     kernel `emit` builds.
 
     **Constraints**
-    - }] # constraint # [{
+    - }] # mnemonic # "_c1: " # constraint # [{
 
     **Example**
     ```mlir
-    // given }] # given # "\n    " # example # "\n    ```\n  ";
+    // given }] # given # "\n    %r = smp." # mnemonic # " " # operands # "\n    ```\n  ";
 }
 
 class Smp_UnaryOp<string mnemonic, Type type, string meaning, list<Trait> traits = []>
     : Smp_DifferentiableOp<mnemonic, (ins type:$operand),
                            !listconcat([SameOperandsAndResultType, Elementwise], traits)> {
-  let description = Smp_ElementwiseDescription<meaning, "operand and result have the same type.",
-      "%x: tensor<2x3xf32>", "%r = smp." # mnemonic # " %x : tensor<2x3xf32>">.text;
+  let description = Smp_ElementwiseDescription<meaning, mnemonic, "operand and result have the same type.",
+      "%x: tensor<2x3xf32>", "%x : tensor<2x3xf32>">.text;
   let results = (outs type:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
@@ -37,8 +37,8 @@ class Smp_UnaryOp<string mnemonic, Type type, string meaning, list<Trait> traits
 class Smp_BinaryOp<string mnemonic, Type type, string meaning, list<Trait> traits = []>
     : Smp_DifferentiableOp<mnemonic, (ins type:$lhs, type:$rhs),
                            !listconcat([SameOperandsAndResultType, Elementwise], traits)> {
-  let description = Smp_ElementwiseDescription<meaning, "operands and result have the same type.",
-      "%a: tensor<2x3xf32>, %b: tensor<2x3xf32>", "%r = smp." # mnemonic # " %a, %b : tensor<2x3xf32>">.text;
+  let description = Smp_ElementwiseDescription<meaning, mnemonic, "operands and result have the same type.",
+      "%a: tensor<2x3xf32>, %b: tensor<2x3xf32>", "%a, %b : tensor<2x3xf32>">.text;
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
@@ -50,6 +50,7 @@ class Smp_BinaryOp<string mnemonic, Type type, string meaning, list<Trait> trait
 def Smp_NegOp : Smp_UnaryOp<"neg", Smp_Tensor,
     "Each element with the other sign."> {
   let summary = "negation";
+  let hasFolder = 1;
 }
 def Smp_AbsOp : Smp_UnaryOp<"abs", Smp_Tensor,
     "The absolute value of each element."> {
@@ -106,7 +107,7 @@ def Smp_GeluOp : Smp_DifferentiableOp<"gelu", (ins Smp_FloatTensor:$operand,
     `lower` puts it into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - operand and result have the same type.
+    - gelu_c1: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -128,7 +129,7 @@ def Smp_GeluGradOp : Smp_ModelOp<"gelu_grad", (ins Smp_FloatTensor:$operand, Smp
     kernel `emit` builds.
 
     **Constraints**
-    - operands and result have the same type.
+    - gelu_grad_c1: operands and result have the same type.
 
     **Example**
     ```mlir
@@ -149,7 +150,7 @@ def Smp_SiluGradOp : Smp_ModelOp<"silu_grad", (ins Smp_FloatTensor:$operand, Smp
     kernel `emit` builds.
 
     **Constraints**
-    - operands and result have the same type.
+    - silu_grad_c1: operands and result have the same type.
 
     **Example**
     ```mlir
@@ -169,7 +170,7 @@ def Smp_NotOp : Smp_ModelOp<"not", (ins Smp_BoolTensor:$operand), [SameOperandsA
     into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - operand and result have the same type.
+    - not_c1: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -179,6 +180,7 @@ def Smp_NotOp : Smp_ModelOp<"not", (ins Smp_BoolTensor:$operand), [SameOperandsA
   }];
   let results = (outs Smp_BoolTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasFolder = 1;
 }
 
 def Smp_CastOp : Smp_DifferentiableOp<"cast", (ins Smp_Tensor:$operand), [SameOperandsAndResultShape, Elementwise]> {
@@ -190,7 +192,7 @@ def Smp_CastOp : Smp_DifferentiableOp<"cast", (ins Smp_Tensor:$operand), [SameOp
     builds.
 
     **Constraints**
-    - operand and result have the same shape.
+    - cast_c1: operand and result have the same shape.
 
     **Example**
     ```mlir
@@ -201,6 +203,7 @@ def Smp_CastOp : Smp_DifferentiableOp<"cast", (ins Smp_Tensor:$operand), [SameOp
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Smp_StopGradientOp : Smp_ModelOp<"stop_gradient", (ins Smp_Tensor:$operand),
@@ -213,7 +216,7 @@ def Smp_StopGradientOp : Smp_ModelOp<"stop_gradient", (ins Smp_Tensor:$operand),
     and `lower` puts it into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - operand and result have the same type.
+    - stop_gradient_c1: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -223,6 +226,7 @@ def Smp_StopGradientOp : Smp_ModelOp<"stop_gradient", (ins Smp_Tensor:$operand),
   }];
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,22 +236,27 @@ def Smp_StopGradientOp : Smp_ModelOp<"stop_gradient", (ins Smp_Tensor:$operand),
 def Smp_AddOp : Smp_BinaryOp<"add", Smp_Tensor,
     "The sum of two elements.", [Commutative]> {
   let summary = "sum of two tensors";
+  let hasFolder = 1;
 }
 def Smp_SubOp : Smp_BinaryOp<"sub", Smp_Tensor,
     "The left element less the right one."> {
   let summary = "difference of two tensors";
+  let hasFolder = 1;
 }
 def Smp_MulOp : Smp_BinaryOp<"mul", Smp_Tensor,
     "The product of two elements.", [Commutative]> {
   let summary = "elementwise product of two tensors";
+  let hasFolder = 1;
 }
 def Smp_DivOp : Smp_BinaryOp<"div", Smp_FloatTensor,
     "The left element divided by the right one."> {
   let summary = "quotient of two tensors";
+  let hasFolder = 1;
 }
 def Smp_PowOp : Smp_BinaryOp<"pow", Smp_FloatTensor,
     "The left element to the power of the right one."> {
   let summary = "left operand to the power of the right";
+  let hasFolder = 1;
 }
 def Smp_MaximumOp : Smp_BinaryOp<"maximum", Smp_Tensor,
     "The larger of two elements, or not a number where one is not.", [Commutative]> {
@@ -260,16 +269,18 @@ def Smp_MinimumOp : Smp_BinaryOp<"minimum", Smp_Tensor,
 
 class Smp_LogicalOp<string mnemonic, string meaning> : Smp_ModelOp<mnemonic, (ins Smp_BoolTensor:$lhs, Smp_BoolTensor:$rhs),
     [SameOperandsAndResultType, Elementwise, Commutative]> {
-  let description = Smp_ElementwiseDescription<meaning, "operands and result have the same type.",
-      "%a: tensor<2x3xi1>, %b: tensor<2x3xi1>", "%r = smp." # mnemonic # " %a, %b : tensor<2x3xi1>">.text;
+  let description = Smp_ElementwiseDescription<meaning, mnemonic, "operands and result have the same type.",
+      "%a: tensor<2x3xi1>, %b: tensor<2x3xi1>", "%a, %b : tensor<2x3xi1>">.text;
   let results = (outs Smp_BoolTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
 }
 def Smp_AndOp : Smp_LogicalOp<"and", "Whether both elements are true."> {
   let summary = "logical conjunction";
+  let hasFolder = 1;
 }
 def Smp_OrOp : Smp_LogicalOp<"or", "Whether at least one element is true."> {
   let summary = "logical disjunction";
+  let hasFolder = 1;
 }
 
 def Smp_CompareOp : Smp_ModelOp<"compare",
@@ -284,7 +295,8 @@ def Smp_CompareOp : Smp_ModelOp<"compare",
     `lower` puts it into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - both operands have the same type, and the result their shape.
+    - compare_c1: both operands have the same type.
+    - compare_c2: operands and result have the same shape.
 
     **Example**
     ```mlir
@@ -306,8 +318,9 @@ def Smp_SelectOp : Smp_DifferentiableOp<"select",
     cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - the condition, both choices and the result have the same shape.
-    - both choices and the result have the same type.
+    - select_c1: the condition, both choices and the result have the same
+      shape.
+    - select_c2: both choices and the result have the same type.
 
     **Example**
     ```mlir
@@ -317,6 +330,8 @@ def Smp_SelectOp : Smp_DifferentiableOp<"select",
   }];
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // SMP_IR_ELEMENTWISEOPS_TD

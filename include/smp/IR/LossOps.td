@@ -48,12 +48,12 @@ def Smp_CrossEntropyGradOp : Smp_ModelOp<"cross_entropy_grad",
     `emit` builds.
 
     **Constraints**
-    - logits and result have the same type.
     - cross_entropy_grad_c1: the logits have rank 2.
     - cross_entropy_grad_c2: there is a label for each row of the logits.
     - cross_entropy_grad_c3: there is a log-sum-exp for each row of the
       logits.
     - cross_entropy_grad_c4: the cotangent is a scalar.
+    - cross_entropy_grad_c5: logits and result have the same type.
 
     **Example**
     ```mlir
@@ -95,9 +95,9 @@ def Smp_MeanLossOp : Smp_DifferentiableOp<"mean_loss",
     `lower` puts it into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - sum and result have the same type.
     - mean_loss_c1: the sum is a scalar.
     - mean_loss_c2: the term has a name.
+    - mean_loss_c3: sum and result have the same type.
 
     **Example**
     ```mlir

@@ -30,6 +30,7 @@ def Smp_ProductOp : Smp_LoweredOp<"product", [Smp_ModelOpInterface]> {
       many elements as `batch` and `sizes` say.
     - product_c2: `div_batch` and `sum_batch` divide the batch.
     - product_c3: the accumulator has the result's type.
+    - product_c4: the operands and the result have the same element type.
 
     **Example**
     ```mlir
@@ -61,10 +62,14 @@ def Smp_AttentionSoftmaxOp : Smp_LoweredOp<"attention_softmax",
     `emit` builds a kernel that works in place.
 
     **Constraints**
-    - scores and result have the same type.
     - attention_softmax_c1: the scores have rank 4.
     - attention_softmax_c2: the log-sum-exps have the scores' shape without
       the last dim.
+    - attention_softmax_c3: the bias broadcasts to the scores.
+    - attention_softmax_c4: the dropout probability is at least 0 and less
+      than 1.
+    - attention_softmax_c5: the scale is finite.
+    - attention_softmax_c6: scores and result have the same type.
 
     **Example**
     ```mlir
@@ -91,11 +96,18 @@ def Smp_AttentionSoftmaxGradOp : Smp_LoweredOp<"attention_softmax_grad",
     kernel that works in place.
 
     **Constraints**
-    - scores, weights and their gradients have the same type, output and
-      cotangent too.
     - attention_softmax_grad_c1: the scores have rank 4.
     - attention_softmax_grad_c2: the log-sum-exps have the scores' shape
       without the last dim.
+    - attention_softmax_grad_c3: the bias broadcasts to the scores.
+    - attention_softmax_grad_c4: the dropout probability is at least 0 and
+      less than 1.
+    - attention_softmax_grad_c5: the scale is finite.
+    - attention_softmax_grad_c6: the output differs from the scores only in
+      the last dim.
+    - attention_softmax_grad_c7: scores, weights and their gradients have the
+      same type.
+    - attention_softmax_grad_c8: output and cotangent have the same type.
 
     **Example**
     ```mlir
@@ -122,10 +134,10 @@ def Smp_CrossEntropyRowsOp : Smp_LoweredOp<"cross_entropy_rows", [Smp_ModelOpInt
     `emit` builds its kernel.
 
     **Constraints**
-    - losses and log-sum-exps have the same type.
     - cross_entropy_rows_c1: the logits have rank 2.
     - cross_entropy_rows_c2: there is a label for each row of the logits.
     - cross_entropy_rows_c3: there is a result for each row of the logits.
+    - cross_entropy_rows_c4: losses and log-sum-exps have the same type.
 
     **Example**
     ```mlir
@@ -179,7 +191,7 @@ def Smp_YieldOp : Smp_Op<"yield", [Pure, Terminator, HasParent<"ClusterOp">]> {
     removes it with its cluster.
 
     **Constraints**
-    - it stands in a `smp.cluster`.
+    - yield_c1: it stands in a `smp.cluster`.
 
     **Example**
     ```mlir

@@ -27,6 +27,7 @@ def Smp_LayerNormOp : Smp_DifferentiableOp<"layer_norm",
     - layer_norm_c2: the weight is a vector as long as the operand's last
       dim.
     - layer_norm_c3: the bias is a vector as long as the operand's last dim.
+    - layer_norm_c4: `epsilon` is finite and not negative.
 
     **Example**
     ```mlir
@@ -52,12 +53,13 @@ def Smp_LayerNormGradOp : Smp_ModelOp<"layer_norm_grad",
     kernel `emit` builds.
 
     **Constraints**
-    - cotangent and operand have the same type, mean and rstd too.
     - layer_norm_grad_c1: the operand is no scalar.
     - layer_norm_grad_c2: the weight is a vector as long as the operand's
       last dim.
     - layer_norm_grad_c3: mean and rstd have the operand's shape without the
       last dim.
+    - layer_norm_grad_c4: cotangent and operand have the same type.
+    - layer_norm_grad_c5: mean and rstd have the same type.
 
     **Example**
     ```mlir
@@ -85,6 +87,7 @@ def Smp_RmsNormOp : Smp_DifferentiableOp<"rms_norm",
     **Constraints**
     - rms_norm_c1: the operand is no scalar.
     - rms_norm_c2: the weight is a vector as long as the operand's last dim.
+    - rms_norm_c3: `epsilon` is finite and not negative.
 
     **Example**
     ```mlir
@@ -109,11 +112,11 @@ def Smp_RmsNormGradOp : Smp_ModelOp<"rms_norm_grad",
     `emit` builds.
 
     **Constraints**
-    - cotangent and operand have the same type.
     - rms_norm_grad_c1: the operand is no scalar.
     - rms_norm_grad_c2: the weight is a vector as long as the operand's last
       dim.
     - rms_norm_grad_c3: rstd has the operand's shape without the last dim.
+    - rms_norm_grad_c4: cotangent and operand have the same type.
 
     **Example**
     ```mlir
@@ -134,8 +137,8 @@ def Smp_SoftmaxOp : Smp_DifferentiableOp<"softmax", (ins Smp_FloatTensor:$operan
     by `import`; `lower` gives it a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - operand and result have the same type.
     - softmax_c1: the operand is no scalar.
+    - softmax_c2: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -157,8 +160,8 @@ def Smp_SoftmaxGradOp : Smp_ModelOp<"softmax_grad", (ins Smp_FloatTensor:$cotang
     builds.
 
     **Constraints**
-    - operands and result have the same type.
     - softmax_grad_c1: the operands are no scalars.
+    - softmax_grad_c2: operands and result have the same type.
 
     **Example**
     ```mlir

@@ -53,6 +53,9 @@ def Smp_ClipFactorOp : Smp_ModelOp<"clip_factor", (ins Smp_Scalar:$squares, F64A
     1e-6)). Made by `differentiate` in `update` programs; `lower` puts it
     into a cluster, whose kernel `emit` builds.
 
+    **Constraints**
+    - clip_factor_c1: `max_norm` is finite and positive.
+
     **Example**
     ```mlir
     // given %s: tensor<f64>
@@ -61,6 +64,7 @@ def Smp_ClipFactorOp : Smp_ModelOp<"clip_factor", (ins Smp_Scalar:$squares, F64A
   }];
   let results = (outs Smp_Scalar:$result);
   let assemblyFormat = "$squares `max` $max_norm attr-dict";
+  let hasVerifier = 1;
 }
 
 def Smp_AdamWOp : Smp_ModelOp<"adamw",
@@ -77,7 +81,10 @@ def Smp_AdamWOp : Smp_ModelOp<"adamw",
     into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - parameter, gradient, moments and results have the same type.
+    - adamw_c1: the betas are at least 0 and less than 1.
+    - adamw_c2: `epsilon` is finite and not negative.
+    - adamw_c3: the weight decay is finite and not negative.
+    - adamw_c4: parameter, gradient, moments and results have the same type.
 
     **Example**
     ```mlir
@@ -88,6 +95,7 @@ def Smp_AdamWOp : Smp_ModelOp<"adamw",
   }];
   let results = (outs Smp_FloatTensor:$new_parameter, Smp_FloatTensor:$new_exp_avg, Smp_FloatTensor:$new_exp_avg_sq);
   let assemblyFormat = "$parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq `rate` $learning_rate `corrections` $bias_correction1 `,` $bias_correction2 (`scale` $gradient_scale^)? `betas` $beta1 `,` $beta2 `epsilon` $epsilon `decay` $weight_decay attr-dict `:` type($parameter)";
+  let hasVerifier = 1;
 }
 
 def Smp_SgdOp : Smp_ModelOp<"sgd",
@@ -104,7 +112,10 @@ def Smp_SgdOp : Smp_ModelOp<"sgd",
     it into a cluster, whose kernel `emit` builds.
 
     **Constraints**
-    - parameter, gradient and results have the same type.
+    - sgd_c1: the momentum is finite and not negative.
+    - sgd_c2: the weight decay is finite and not negative.
+    - sgd_c3: the momentum buffer has the parameter's type.
+    - sgd_c4: parameter, gradient and results have the same type.
 
     **Example**
     ```mlir
@@ -114,6 +125,7 @@ def Smp_SgdOp : Smp_ModelOp<"sgd",
   }];
   let results = (outs Smp_FloatTensor:$new_parameter, Smp_FloatTensor:$new_momentum_buffer);
   let assemblyFormat = "$parameter `,` $gradient (`buffer` $momentum_buffer^ `:` type($momentum_buffer))? `rate` $learning_rate (`scale` $gradient_scale^)? `momentum` $momentum `decay` $weight_decay attr-dict `:` type($parameter)";
+  let hasVerifier = 1;
 }
 
 #endif // SMP_IR_OPTIMIZEROPS_TD

@@ -16,12 +16,19 @@ include "mlir/IR/RegionKindInterface.td"
 // Parameters and state
 //===----------------------------------------------------------------------===//
 
-def Smp_ParameterOp : Smp_Op<"parameter", [Symbol]> {
+def Smp_ParameterOp : Smp_Op<"parameter", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a trained tensor, under its PyTorch name";
   let description = [{
     A tensor that is trained, unless `frozen`, under its PyTorch name;
     `aliases` are its other names where it is tied. Made by `import`; `emit`
     gives it a place in the arena of parameters.
+
+    **Constraints**
+    - parameter_c1: its shape is static.
+    - parameter_c2: its elements are floating numbers unless it is `frozen`.
+    - parameter_c3: a normal distribution has a finite mean and deviation, the
+      latter not negative; the bounds of a uniform one are finite and ascend.
+    - parameter_c4: no two names of the module's parameters are the same.
 
     **Example**
     ```mlir
@@ -31,6 +38,7 @@ def Smp_ParameterOp : Smp_Op<"parameter", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Smp_Tensor>:$type, UnitAttr:$frozen,
                        OptionalAttr<Smp_InitAttr>:$init, DefaultValuedAttr<StrArrayAttr, "{}">:$aliases);
   let assemblyFormat = "$sym_name `:` $type (`frozen` $frozen^)? (`init` $init^)? (`aliases` $aliases^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Smp_StateOp : Smp_Op<"state", [Symbol]> {
@@ -40,6 +48,10 @@ def Smp_StateOp : Smp_Op<"state", [Symbol]> {
     its value where the export holds it. Made by `import`; `emit` gives it a
     place in the arena of state.
 
+    **Constraints**
+    - state_c1: its shape is static.
+    - state_c2: its value is dense and of its type.
+
     **Example**
     ```mlir
     smp.state @"rotary.inv_freq" : tensor<2xf32> = dense<[1.0, 0.1]> : tensor<2xf32>
@@ -47,6 +59,7 @@ def Smp_StateOp : Smp_Op<"state", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Smp_Tensor>:$type, OptionalAttr<ElementsAttr>:$value);
   let assemblyFormat = "$sym_name `:` $type (`=` $value^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Smp_GetParameterOp : Smp_Op<"get_parameter", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
@@ -102,7 +115,7 @@ def Smp_GetStateOp : Smp_Op<"get_state", [Pure, DeclareOpInterfaceMethods<Symbol
 // Chunks, ranks and schedules
 //===----------------------------------------------------------------------===//
 
-def Smp_ChunkOp : Smp_Op<"chunk", [Symbol]> {
+def Smp_ChunkOp : Smp_Op<"chunk", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a unit of code that one pp rank owns, and its programs";
   let description = [{
     A unit of code that one pp rank owns, and its programs: functions of the
@@ -110,9 +123,15 @@ def Smp_ChunkOp : Smp_Op<"chunk", [Symbol]> {
     `predict`, and completed by `differentiate` with `backward`; `emit`
     makes it a file of the job.
 
+    **Constraints**
+    - chunk_c1: its number and that of its rank are not negative.
+    - chunk_c2: its programs are functions of the module, with a body.
+
     **Example**
     ```mlir
-    smp.chunk @chunk0 0 on 0 forward @chunk0_forward backward @chunk0_backward evaluate @chunk0_evaluate
+    func.func @chunk0_forward() { return }
+    func.func @chunk0_backward() { return }
+    smp.chunk @chunk0 0 on 0 forward @chunk0_forward backward @chunk0_backward
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, I64Attr:$rank,
@@ -120,25 +139,34 @@ def Smp_ChunkOp : Smp_Op<"chunk", [Symbol]> {
                        OptionalAttr<FlatSymbolRefAttr>:$backward, OptionalAttr<FlatSymbolRefAttr>:$evaluate,
                        OptionalAttr<FlatSymbolRefAttr>:$predict);
   let assemblyFormat = "$sym_name $index `on` $rank `forward` $forward (`backward` $backward^)? (`count` $count^)? (`evaluate` $evaluate^)? (`predict` $predict^)? attr-dict";
+  let hasVerifier = 1;
 }
 
-def Smp_RankOp : Smp_Op<"rank", [Symbol]> {
+def Smp_RankOp : Smp_Op<"rank", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the programs of one pp rank that run once a step";
   let description = [{
     The programs that one pp rank runs once a step: `begin_step` before all
     microbatches, `update` after them. Made by `differentiate`; `emit` makes
     it a file of the job.
 
+    **Constraints**
+    - rank_c1: its number is not negative.
+    - rank_c2: its programs are functions of the module, with a body.
+
     **Example**
     ```mlir
+    func.func @rank0_begin_step() { return }
+    func.func @rank0_update() { return }
     smp.rank @rank0 0 begin_step @rank0_begin_step update @rank0_update
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$index, FlatSymbolRefAttr:$begin_step, FlatSymbolRefAttr:$update);
   let assemblyFormat = "$sym_name $index `begin_step` $begin_step `update` $update attr-dict";
+  let hasVerifier = 1;
 }
 
-def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, NoTerminator, SingleBlock, NoRegionArguments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "for each pp rank the actions of one step, in order";
   let description = [{
     For each pp rank the actions of one step: `train`, of one evaluation:
@@ -146,14 +174,21 @@ def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, SymbolTable, NoTerminator, Sing
     makes it part of the job's schedule.
 
     **Constraints**
-    - its body has no arguments.
+    - schedule_c1: its name is `train`, `evaluate` or `predict`.
+    - schedule_c2: it holds one `smp.rank_schedule` for each rank from 0 on,
+      in order, and nothing else.
+    - schedule_c3: what one rank sends to another, that one receives in the
+      same order: the same edges for the same microbatches.
+    - schedule_c4: its body has no arguments.
 
     **Example**
     ```mlir
-    smp.schedule @predict {
+    func.func @chunk0_forward() { return }
+    smp.chunk @chunk0 0 on 0 forward @chunk0_forward
+    smp.schedule @train {
       smp.rank_schedule 0 {
         smp.load "ids" microbatch 0 slot 0 waits []
-        smp.launch @chunk0_predict chunk 0 microbatch 0 slots {} waits [0]
+        smp.launch @chunk0_forward chunk 0 microbatch 0 slots {input.ids = 0 : i64} waits [0]
       }
     }
     ```
@@ -161,6 +196,7 @@ def Smp_ScheduleOp : Smp_Op<"schedule", [Symbol, SymbolTable, NoTerminator, Sing
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $body attr-dict";
+  let hasRegionVerifier = 1;
 }
 
 def Smp_RankScheduleOp : Smp_Op<"rank_schedule", [NoTerminator, SingleBlock, NoRegionArguments, HasParent<"ScheduleOp">]> {
@@ -172,13 +208,17 @@ def Smp_RankScheduleOp : Smp_Op<"rank_schedule", [NoTerminator, SingleBlock, NoR
     schedule.
 
     **Constraints**
-    - it stands in a `smp.schedule`, and its body has no arguments.
+    - rank_schedule_c1: it holds actions only.
+    - rank_schedule_c2: actions wait for actions before them.
+    - rank_schedule_c3: it stands in a `smp.schedule`.
+    - rank_schedule_c4: its body has no arguments.
 
     **Example**
     ```mlir
-    smp.schedule @train {
+    smp.schedule @evaluate {
       smp.rank_schedule 0 {
-        smp.launch @rank0_begin_step chunk 0 microbatch 0 slots {} waits []
+        smp.load "ids" microbatch 0 slot 0 waits []
+        smp.load "labels" microbatch 0 slot 0 waits [0]
       }
     }
     ```
@@ -186,6 +226,7 @@ def Smp_RankScheduleOp : Smp_Op<"rank_schedule", [NoTerminator, SingleBlock, NoR
   let arguments = (ins I64Attr:$rank);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$rank $body attr-dict";
+  let hasRegionVerifier = 1;
 }
 
 class Smp_ActionOp<string mnemonic, dag particulars> : Smp_Op<mnemonic, [HasParent<"RankScheduleOp">]> {
@@ -195,15 +236,22 @@ class Smp_ActionOp<string mnemonic, dag particulars> : Smp_Op<mnemonic, [HasPare
 def Smp_LaunchOp : Smp_ActionOp<"launch", (ins FlatSymbolRefAttr:$program, I64Attr:$chunk, I64Attr:$microbatch, DictionaryAttr:$slots)> {
   let summary = "runs a program for a microbatch";
   let description = [{
-    Runs a program of a chunk for a microbatch, with the slot of each arena
-    that has several. Made by `schedule`; `emit` makes it part of the job's
-    schedule.
+    Runs a program of a chunk for a microbatch, or one of a rank as that of
+    chunk -1, with the slot of each arena that has several. Made by
+    `schedule`; `emit` makes it part of the job's schedule.
 
     **Constraints**
-    - it stands in a `smp.rank_schedule`.
+    - launch_c1: the program is one of the chunk, or of a rank where `chunk`
+      is -1.
+    - launch_c2: chunk or rank belong to the rank in whose list it stands.
+    - launch_c3: the microbatch is not negative.
+    - launch_c4: slots are integers that are not negative.
+    - launch_c5: it stands in a `smp.rank_schedule`.
 
     **Example**
     ```mlir
+    func.func @chunk0_forward() { return }
+    smp.chunk @chunk0 0 on 0 forward @chunk0_forward
     smp.schedule @train {
       smp.rank_schedule 0 {
         smp.launch @chunk0_forward chunk 0 microbatch 1 slots {stash.c0 = 1 : i64} waits []
@@ -212,10 +260,12 @@ def Smp_LaunchOp : Smp_ActionOp<"launch", (ins FlatSymbolRefAttr:$program, I64At
     ```
   }];
   let assemblyFormat = "$program `chunk` $chunk `microbatch` $microbatch `slots` $slots `waits` $waits attr-dict";
+  let hasVerifier = 1;
 }
 
 class Smp_TransferOp<string mnemonic> : Smp_ActionOp<mnemonic, (ins StrAttr:$edge, I64Attr:$peer, I64Attr:$microbatch, I64Attr:$slot)> {
   let assemblyFormat = "$edge `peer` $peer `microbatch` $microbatch `slot` $slot `waits` $waits attr-dict";
+  let hasVerifier = 1;
 }
 
 def Smp_SendOp : Smp_TransferOp<"send"> {
@@ -226,14 +276,18 @@ def Smp_SendOp : Smp_TransferOp<"send"> {
     job's schedule.
 
     **Constraints**
-    - it stands in a `smp.rank_schedule`.
+    - send_c1: the peer is another rank of the schedule.
+    - send_c2: microbatch and slot are not negative.
+    - send_c3: it stands in a `smp.rank_schedule`.
 
     **Example**
     ```mlir
     smp.schedule @train {
       smp.rank_schedule 0 {
-        smp.launch @chunk0_forward chunk 0 microbatch 0 slots {} waits []
-        smp.send "act.0-1" peer 1 microbatch 0 slot 0 waits [0]
+        smp.send "act.c0-c1" peer 1 microbatch 0 slot 0 waits []
+      }
+      smp.rank_schedule 1 {
+        smp.recv "act.c0-c1" peer 0 microbatch 0 slot 0 waits []
       }
     }
     ```
@@ -248,13 +302,18 @@ def Smp_RecvOp : Smp_TransferOp<"recv"> {
     job's schedule.
 
     **Constraints**
-    - it stands in a `smp.rank_schedule`.
+    - recv_c1: the peer is another rank of the schedule.
+    - recv_c2: microbatch and slot are not negative.
+    - recv_c3: it stands in a `smp.rank_schedule`.
 
     **Example**
     ```mlir
     smp.schedule @train {
+      smp.rank_schedule 0 {
+        smp.send "act.c0-c1" peer 1 microbatch 0 slot 0 waits []
+      }
       smp.rank_schedule 1 {
-        smp.recv "act.0-1" peer 0 microbatch 0 slot 0 waits []
+        smp.recv "act.c0-c1" peer 0 microbatch 0 slot 0 waits []
       }
     }
     ```
@@ -268,7 +327,8 @@ def Smp_LoadOp : Smp_ActionOp<"load", (ins StrAttr:$input, I64Attr:$microbatch, 
     `emit` makes it part of the job's schedule.
 
     **Constraints**
-    - it stands in a `smp.rank_schedule`.
+    - load_c1: microbatch and slot are not negative.
+    - load_c2: it stands in a `smp.rank_schedule`.
 
     **Example**
     ```mlir
@@ -280,6 +340,7 @@ def Smp_LoadOp : Smp_ActionOp<"load", (ins StrAttr:$input, I64Attr:$microbatch, 
     ```
   }];
   let assemblyFormat = "$input `microbatch` $microbatch `slot` $slot `waits` $waits attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // SMP_IR_PROGRAMOPS_TD

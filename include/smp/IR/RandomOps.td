@@ -24,11 +24,11 @@ def Smp_DropoutOp : Smp_DifferentiableOp<"dropout",
     `rows_per_sample` rows of dim 0 belong to one sample of the batch.
 
     **Constraints**
-    - operand and result have the same type.
     - dropout_c1: the probability is at least 0 and less than 1.
     - dropout_c2: the operand is no scalar.
     - dropout_c3: `rows_per_sample` is positive and divides the size of dim
       0.
+    - dropout_c4: operand and result have the same type.
 
     **Example**
     ```mlir
@@ -39,6 +39,7 @@ def Smp_DropoutOp : Smp_DifferentiableOp<"dropout",
   let results = (outs Smp_FloatTensor:$result);
   let assemblyFormat = "$operand `probability` $probability `site` $site (`rows_per_sample` $rows_per_sample^)? attr-dict `:` type($operand)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // SMP_IR_RANDOMOPS_TD

@@ -43,6 +43,7 @@ def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operan
 
     **Constraints**
     - reduce_max_c1: `dims` are dims of the operand in ascending order.
+    - reduce_max_c2: none of them is empty.
 
     **Example**
     ```mlir
@@ -52,6 +53,7 @@ def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operan
   }];
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $dims attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Smp_CumsumOp : Smp_DifferentiableOp<"cumsum", (ins Smp_Tensor:$operand, I64Attr:$dim, UnitAttr:$reverse),
@@ -65,7 +67,7 @@ def Smp_CumsumOp : Smp_DifferentiableOp<"cumsum", (ins Smp_Tensor:$operand, I64A
 
     **Constraints**
     - cumsum_c1: `dim` is a dim of the operand.
-    - operand and result have the same type.
+    - cumsum_c2: operand and result have the same type.
 
     **Example**
     ```mlir

@@ -47,7 +47,8 @@ def Smp_ConstantOp : Smp_ModelOp<"constant", (ins ElementsAttr:$value),
     writes it to the constants of the job.
 
     **Constraints**
-    - value and result have the same type.
+    - constant_c1: the elements are dense.
+    - constant_c2: value and result have the same type.
 
     **Example**
     ```mlir
@@ -57,6 +58,7 @@ def Smp_ConstantOp : Smp_ModelOp<"constant", (ins ElementsAttr:$value),
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 def Smp_FillOp : Smp_SizedOp<"fill", (ins F64Attr:$value),
@@ -69,6 +71,8 @@ def Smp_FillOp : Smp_SizedOp<"fill", (ins F64Attr:$value),
 
     **Constraints**
     - fill_c1: there is one size for each dynamic dim of the result.
+    - fill_c2: a result of integers gets a number that its element type
+      holds.
 
     **Example**
     ```mlir
@@ -130,6 +134,7 @@ def Smp_ExpandOp : Smp_SizedOp<"expand", (ins Smp_Tensor:$operand, DenseI64Array
   let assemblyFormat = "$operand $dims (`[` $sizes^ `]`)? attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
@@ -157,6 +162,7 @@ def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
   let assemblyFormat = "$operand (`[` $sizes^ `]`)? attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$permutation),
@@ -180,6 +186,7 @@ def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand $permutation attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Smp_SliceOp : Smp_DifferentiableOp<"slice",
@@ -207,6 +214,7 @@ def Smp_SliceOp : Smp_DifferentiableOp<"slice",
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `[` $start `:` $stop (`:` $step^)? `]` attr-dict `:` type($operand) `->` type($result)";
   let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Smp_PadOp : Smp_DifferentiableOp<"pad",
@@ -223,6 +231,7 @@ def Smp_PadOp : Smp_DifferentiableOp<"pad",
     **Constraints**
     - pad_c1: `dim` is a dim of the operand, of static size.
     - pad_c2: no padding is negative.
+    - pad_c3: integers are padded by a number that their type holds.
 
     **Example**
     ```mlir
@@ -232,6 +241,8 @@ def Smp_PadOp : Smp_DifferentiableOp<"pad",
   }];
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operand `,` $dim `low` $low `high` $high (`interior` $interior^)? `with` $value attr-dict `:` type($operand) `->` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$operands, I64Attr:$dim),
@@ -256,6 +267,8 @@ def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$ope
   }];
   let results = (outs Smp_Tensor:$result);
   let assemblyFormat = "$operands `dim` $dim attr-dict `:` functional-type($operands, $result)";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // SMP_IR_SHAPEOPS_TD

@@ -112,7 +112,11 @@ def Smp_AxisAttr : Smp_Attr<"Axis", "axis"> {
   let summary = "an axis of the grid, whole or restricted";
   let description = [{
     An axis `pp`, `tp` or `rdp` of the grid of ranks. `members`, when not empty,
-    restricts it to these positions, in ascending order and without repeats.
+    restricts it to these positions.
+
+    **Constraints**
+    - axis_c1: the name is that of an axis of the grid.
+    - axis_c2: members ascend, from 0 on and without repeats.
 
     Examples: `#smp.axis<rdp>`, `#smp.axis<pp{0, 3}>`.
   }];
@@ -125,8 +129,11 @@ def Smp_AxisAttr : Smp_Attr<"Axis", "axis"> {
 def Smp_GroupAttr : Smp_Attr<"Group", "group"> {
   let summary = "the ranks a collective runs over";
   let description = [{
-    The ranks that differ only in the positions on these axes. Axes are in the
-    order `pp`, `tp`, `rdp`, each at most once.
+    The ranks that differ only in the positions on these axes.
+
+    **Constraints**
+    - group_c1: there is an axis.
+    - group_c2: axes are in the order `pp`, `tp`, `rdp`, each at most once.
 
     Example: `#smp.group<rdp>`, `#smp.group<pp{0, 3}, rdp>`.
   }];
@@ -157,9 +164,13 @@ def Smp_AxisPlacementAttr : Smp_Attr<"AxisPlacement", "placed"> {
 def Smp_LayoutAttr : Smp_Attr<"Layout", "layout"> {
   let summary = "how a value lies on the grid";
   let description = [{
-    What each axis does to a value. Axes that are not named replicate it;
-    the named ones are in the order `pp`, `tp`, `rdp` and never `replicated`,
-    so that equal layouts are equal attributes.
+    What each axis does to a value. Axes that are not named replicate it.
+    Equal layouts are equal attributes.
+
+    **Constraints**
+    - layout_c1: no named axis is `replicated`.
+    - layout_c2: axes are in the order `pp`, `tp`, `rdp`, each at most once.
+    - layout_c3: what is `owned` is owned by a position of its axis.
 
     Examples: `#smp.layout<>`, `#smp.layout<rdp = partial>`,
     `#smp.layout<pp{0, 3} = owned(3)>`, `#smp.layout<tp = split(0)>`.

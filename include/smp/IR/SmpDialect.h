@@ -49,6 +49,10 @@ int64_t defaultBytes(mlir::Operation *op);
 
 #include "smp/IR/SmpInterfaces.h.inc"
 
+namespace mlir {
+class PatternRewriter; // What canonical forms are written with.
+} // namespace mlir
+
 #define GET_OP_CLASSES
 #include "smp/IR/SmpOps.h.inc"
 

@@ -45,7 +45,7 @@ def SpecializePass : Pass<"smp-specialize", "::mlir::ModuleOp"> {
     functions of their coordinates: what turns out to be a constant or a
     position becomes one op, and an attention mask that says no more than
     k <= q becomes `#smp.mask<causal>`. A mask that depends on data stays an
-    operand.
+    operand. Last, ops are brought to canonical form.
 
     Afterwards only `smp` and `func` ops remain, all of static shape; the
     module's attribute `smp.rows` holds the rows.
