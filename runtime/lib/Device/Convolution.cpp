@@ -1,0 +1,380 @@
+//===- Convolution.cpp - Convolutions by one-thread library calls ---------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OneThread.h"
+#include "smp/runtime/Device/Convolution.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <oneapi/dnnl/dnnl.h>
+
+using namespace smp;
+using namespace smp::runtime;
+
+namespace {
+
+/// Owns an object of the library's C interface.
+template <typename Handle, dnnl_status_t (*Destroy)(Handle)> class Owned {
+public:
+  Owned() = default;
+  Owned(Owned &&other) noexcept { std::swap(handle, other.handle); }
+  Owned &operator=(Owned &&other) noexcept {
+    std::swap(handle, other.handle);
+    return *this;
+  }
+  ~Owned() {
+    if (handle)
+      Destroy(handle);
+  }
+  Handle get() const { return handle; }
+  Handle *out() { return &handle; }
+  explicit operator bool() const { return handle; }
+
+private:
+  Handle handle = nullptr;
+};
+
+using Engine = Owned<dnnl_engine_t, dnnl_engine_destroy>;
+using Stream = Owned<dnnl_stream_t, dnnl_stream_destroy>;
+using Memory = Owned<dnnl_memory_t, dnnl_memory_destroy>;
+using Attributes = Owned<dnnl_primitive_attr_t, dnnl_primitive_attr_destroy>;
+using Description = Owned<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>;
+using Primitive = Owned<dnnl_primitive_t, dnnl_primitive_destroy>;
+using Iterator =
+    Owned<dnnl_primitive_desc_iterator_t, dnnl_primitive_desc_iterator_destroy>;
+
+bool ok(dnnl_status_t status) { return status == dnnl_success; }
+
+/// The tensors of a convolution (input, kernels, output), whatever is asked
+/// for.
+enum Role { Source, Kernels, Target };
+using Layouts = std::array<dnnl_memory_desc_t, 3>;
+
+/// Bytes that the library's parts of a scratch begin at multiples of.
+constexpr size_t alignment = 256;
+size_t aligned(size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// The operands a, b and c of a command, by pass.
+std::array<Role, 3> rolesOf(ConvolutionPass pass) {
+  switch (pass) {
+  case ConvolutionPass::Forward:
+    return {Source, Kernels, Target};
+  case ConvolutionPass::BackwardData:
+    return {Target, Kernels, Source};
+  case ConvolutionPass::BackwardWeights:
+    return {Target, Source, Kernels};
+  }
+  return {};
+}
+
+/// Layouts of one tile: dense and row-major, or of the library's choice.
+bool describe(const ConvolutionCommand &c, bool choose, Layouts &layouts) {
+  int64_t rows = c.rows / c.tiles;
+  dnnl_dims_t input = {rows, c.input[0], c.input[1], c.input[2]};
+  dnnl_dims_t output = {rows, c.output[0], c.output[1], c.output[2]};
+  dnnl_dims_t plain = {c.output[0], c.input[0], c.kernel[0], c.kernel[1]};
+  dnnl_dims_t grouped = {c.groups, c.output[0] / c.groups,
+                         c.input[0] / c.groups, c.kernel[0], c.kernel[1]};
+  auto init = [&](Role role, int rank, const dnnl_dims_t sizes,
+                  dnnl_format_tag_t tag) {
+    return ok(dnnl_memory_desc_init_by_tag(&layouts[role], rank, sizes,
+                                           dnnl_f32,
+                                           choose ? dnnl_format_tag_any : tag));
+  };
+  return init(Source, 4, input, dnnl_nchw) &&
+         init(Target, 4, output, dnnl_nchw) &&
+         (c.groups > 1 ? init(Kernels, 5, grouped, dnnl_goihw)
+                       : init(Kernels, 4, plain, dnnl_oihw));
+}
+
+bool describe(const ConvolutionCommand &c, ConvolutionPass pass,
+              const Layouts &layouts, dnnl_convolution_desc_t &description) {
+  dnnl_dims_t strides = {c.stride[0], c.stride[1]};
+  dnnl_dims_t dilates = {c.dilation[0] - 1, c.dilation[1] - 1};
+  dnnl_dims_t padding = {c.padding[0], c.padding[1]};
+  const dnnl_memory_desc_t *input = &layouts[Source],
+                           *output = &layouts[Target],
+                           *kernels = &layouts[Kernels];
+  constexpr auto kind = dnnl_convolution_direct;
+  if (pass == ConvolutionPass::Forward)
+    return ok(dnnl_dilated_convolution_forward_desc_init(
+        &description, dnnl_forward_training, kind, input, kernels, nullptr,
+        output, strides, dilates, padding, padding));
+  if (pass == ConvolutionPass::BackwardData)
+    return ok(dnnl_dilated_convolution_backward_data_desc_init(
+        &description, kind, input, kernels, output, strides, dilates, padding,
+        padding));
+  return ok(dnnl_dilated_convolution_backward_weights_desc_init(
+      &description, kind, input, kernels, nullptr, output, strides, dilates,
+      padding, padding));
+}
+
+/// The layout that an implementation has for a tensor.
+dnnl_memory_desc_t layoutOf(const Description &chosen, ConvolutionPass pass,
+                            Role role) {
+  bool gradient = role == Target    ? pass != ConvolutionPass::Forward
+                  : role == Kernels ? pass == ConvolutionPass::BackwardWeights
+                                    : pass == ConvolutionPass::BackwardData;
+  dnnl_query_t query =
+      gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+  if (role == Source)
+    query = gradient ? dnnl_query_diff_src_md : dnnl_query_src_md;
+  else if (role == Target)
+    query = gradient ? dnnl_query_diff_dst_md : dnnl_query_dst_md;
+  return *dnnl_primitive_desc_query_md(chosen.get(), query, 0);
+}
+
+/// The number under which a primitive takes a tensor.
+int argumentOf(ConvolutionPass pass, Role role) {
+  bool forward = pass == ConvolutionPass::Forward;
+  if (role == Target)
+    return forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
+  if (role == Source)
+    return pass == ConvolutionPass::BackwardData ? DNNL_ARG_DIFF_SRC
+                                                 : DNNL_ARG_SRC;
+  return pass == ConvolutionPass::BackwardWeights ? DNNL_ARG_DIFF_WEIGHTS
+                                                  : DNNL_ARG_WEIGHTS;
+}
+
+size_t scratchOf(const Description &description) {
+  const dnnl_memory_desc_t *layout = dnnl_primitive_desc_query_md(
+      description.get(), dnnl_query_scratchpad_md, 0);
+  return layout ? dnnl_memory_desc_get_size(layout) : 0;
+}
+
+} // namespace
+
+struct Convolution::Impl {
+  /// An operand: where it comes from or goes to, and how.
+  struct Port {
+    Role role = Source;
+    size_t stride = 0; ///< bytes from tile to tile
+    dnnl_memory_desc_t plain = {}, own = {};
+    size_t place = 0; ///< in the scratch, where the layouts differ
+    Primitive reorder;
+    bool differs() const { return bool(reorder); }
+  };
+  /// What executes one tile: these objects may serve one thread at a time.
+  struct Tile {
+    Stream stream;
+    std::array<Memory, 3> plain, own;
+    Memory scratch;
+  };
+
+  explicit Impl(const ConvolutionCommand &command) : command(command) {}
+
+  bool prepare();
+  bool choose(bool layouts);
+  bool accept(const Description &chosen);
+  bool makeReorder(Port &port, bool isResult, size_t &scratch);
+  bool makeTiles();
+  bool runTile(int64_t tile, std::array<std::byte *, 3> operands,
+               std::byte *scratch) const;
+  bool reorder(const Tile &tile, size_t port, bool isResult) const;
+
+  ConvolutionCommand command;
+  std::string name;
+  Engine engine;
+  Attributes attributes;
+  Primitive primitive;
+  std::array<Port, 3> ports; ///< a, b and c
+  size_t scratchPlace = 0;   ///< behind the reordered operands
+  std::vector<Tile> tiles;
+};
+
+/// A copy between the command's layout and the implementation's.
+bool Convolution::Impl::makeReorder(Port &port, bool isResult,
+                                    size_t &scratch) {
+  const dnnl_memory_desc_t &from = isResult ? port.own : port.plain;
+  const dnnl_memory_desc_t &to = isResult ? port.plain : port.own;
+  Description description;
+  if (!ok(dnnl_reorder_primitive_desc_create(description.out(), &from,
+                                             engine.get(), &to, engine.get(),
+                                             attributes.get())) ||
+      !ok(dnnl_primitive_create(port.reorder.out(), description.get())))
+    return false;
+  scratch = std::max(scratch, scratchOf(description));
+  return true;
+}
+
+/// Takes an implementation if all that it needs fits.
+bool Convolution::Impl::accept(const Description &chosen) {
+  std::array<Role, 3> roles = rolesOf(command.pass);
+  Layouts plain;
+  if (!describe(command, /*choose=*/false, plain))
+    return false;
+  size_t end = 0, scratch = scratchOf(chosen);
+  for (size_t i = 0; i < 3; ++i) {
+    Port port;
+    port.role = roles[i];
+    port.plain = plain[roles[i]];
+    port.own = layoutOf(chosen, command.pass, roles[i]);
+    // The kernels are the same for all tiles, their gradient has parts.
+    bool shared = port.role == Kernels && i != 2;
+    port.stride = shared ? 0 : dnnl_memory_desc_get_size(&port.plain);
+    if (!dnnl_memory_desc_equal(&port.plain, &port.own)) {
+      if (!makeReorder(port, /*isResult=*/i == 2, scratch))
+        return false;
+      port.place = end;
+      end += aligned(dnnl_memory_desc_get_size(&port.own));
+    }
+    ports[i] = std::move(port);
+  }
+  scratchPlace = end;
+  size_t available = size_t(command.scratch.bytes / command.tiles);
+  return end + scratch <= available &&
+         ok(dnnl_primitive_create(primitive.out(), chosen.get()));
+}
+
+/// The library's implementations in its order of preference.
+bool Convolution::Impl::choose(bool layouts) {
+  Layouts described;
+  dnnl_convolution_desc_t description;
+  Description hint;
+  if (!describe(command, layouts, described))
+    return false;
+  if (command.pass != ConvolutionPass::Forward &&
+      (!describe(command, ConvolutionPass::Forward, described, description) ||
+       !ok(dnnl_primitive_desc_create(
+           hint.out(), &description, attributes.get(), engine.get(), nullptr))))
+    return false;
+  Iterator iterator;
+  if (!describe(command, command.pass, described, description) ||
+      !ok(dnnl_primitive_desc_iterator_create(iterator.out(), &description,
+                                              attributes.get(), engine.get(),
+                                              hint.get())))
+    return false;
+  do {
+    Description chosen;
+    *chosen.out() = dnnl_primitive_desc_iterator_fetch(iterator.get());
+    const char *info = "";
+    if (chosen && accept(chosen)) {
+      dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0,
+                                &info);
+      name = info;
+      return true;
+    }
+    // In layouts of its own only the first is better than the plain ones.
+  } while (!layouts && ok(dnnl_primitive_desc_iterator_next(iterator.get())));
+  return false;
+}
+
+bool Convolution::Impl::makeTiles() {
+  auto make = [&](Memory &memory, const dnnl_memory_desc_t *layout) {
+    return ok(dnnl_memory_create(memory.out(), layout, engine.get(),
+                                 DNNL_MEMORY_NONE));
+  };
+  dnnl_memory_desc_t bytes;
+  size_t rest = size_t(command.scratch.bytes / command.tiles) - scratchPlace;
+  dnnl_dims_t size = {dnnl_dim_t(std::max<size_t>(rest, 1))};
+  if (!ok(dnnl_memory_desc_init_by_tag(&bytes, 1, size, dnnl_u8, dnnl_x)))
+    return false;
+  tiles.resize(size_t(command.tiles));
+  for (Tile &tile : tiles) {
+    if (!ok(dnnl_stream_create(tile.stream.out(), engine.get(),
+                               dnnl_stream_default_flags)) ||
+        !make(tile.scratch, &bytes))
+      return false;
+    for (size_t i = 0; i < 3; ++i)
+      if (!make(tile.plain[i], &ports[i].plain) ||
+          (ports[i].differs() && !make(tile.own[i], &ports[i].own)))
+        return false;
+  }
+  return true;
+}
+
+bool Convolution::Impl::prepare() {
+  return ok(dnnl_engine_create(engine.out(), dnnl_cpu, 0)) &&
+         ok(dnnl_primitive_attr_create(attributes.out())) &&
+         ok(dnnl_primitive_attr_set_scratchpad_mode(
+             attributes.get(), dnnl_scratchpad_mode_user)) &&
+         (choose(/*layouts=*/true) || choose(/*layouts=*/false)) && makeTiles();
+}
+
+bool Convolution::Impl::reorder(const Tile &tile, size_t port,
+                                bool isResult) const {
+  const Memory &plain = tile.plain[port], &own = tile.own[port];
+  dnnl_exec_arg_t arguments[] = {
+      {DNNL_ARG_FROM, isResult ? own.get() : plain.get()},
+      {DNNL_ARG_TO, isResult ? plain.get() : own.get()},
+      {DNNL_ARG_SCRATCHPAD, tile.scratch.get()}};
+  return ok(dnnl_primitive_execute(ports[port].reorder.get(), tile.stream.get(),
+                                   3, arguments));
+}
+
+bool Convolution::Impl::runTile(int64_t index,
+                                std::array<std::byte *, 3> operands,
+                                std::byte *scratch) const {
+  const Tile &tile = tiles[size_t(index)];
+  dnnl_exec_arg_t arguments[4];
+  for (size_t i = 0; i < 3; ++i) {
+    const Port &port = ports[i];
+    bool differs = port.differs();
+    const Memory &memory = differs ? tile.own[i] : tile.plain[i];
+    std::byte *plain = operands[i] + size_t(index) * port.stride;
+    if (!ok(dnnl_memory_set_data_handle(tile.plain[i].get(), plain)) ||
+        (differs &&
+         !ok(dnnl_memory_set_data_handle(memory.get(), scratch + port.place))))
+      return false;
+    arguments[i] = {argumentOf(command.pass, port.role), memory.get()};
+  }
+  arguments[3] = {DNNL_ARG_SCRATCHPAD, tile.scratch.get()};
+  if (!ok(dnnl_memory_set_data_handle(tile.scratch.get(),
+                                      scratch + scratchPlace)))
+    return false;
+  for (size_t i = 0; i < 2; ++i)
+    if (ports[i].differs() && !reorder(tile, i, /*isResult=*/false))
+      return false;
+  return ok(dnnl_primitive_execute(primitive.get(), tile.stream.get(), 4,
+                                   arguments)) &&
+         (!ports[2].differs() || reorder(tile, 2, /*isResult=*/true)) &&
+         ok(dnnl_stream_wait(tile.stream.get()));
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+Convolution::Convolution(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Convolution::~Convolution() = default;
+
+const std::string &Convolution::implementation() const { return impl->name; }
+
+Result<std::unique_ptr<Convolution>>
+Convolution::create(const ConvolutionCommand &command) {
+  useOneThread();
+  auto impl = std::make_unique<Impl>(command);
+  if (!impl->prepare())
+    return Error{"expects a convolution that oneDNN has an implementation of, "
+                 "got one of " +
+                     shapeString(command.input) + " to " +
+                     shapeString(command.output),
+                 "its version must be 2.6 or a later one of 2"};
+  return std::unique_ptr<Convolution>(new Convolution(std::move(impl)));
+}
+
+void Convolution::run(const float *a, const float *b, float *c, float *scratch,
+                      int64_t begin, int64_t end) const {
+  useOneThread();
+  // The library's handles know no const.
+  std::array<std::byte *, 3> operands = {
+      reinterpret_cast<std::byte *>(const_cast<float *>(a)),
+      reinterpret_cast<std::byte *>(const_cast<float *>(b)),
+      reinterpret_cast<std::byte *>(c)};
+  int64_t perTile = impl->command.scratch.bytes / impl->command.tiles;
+  for (int64_t tile = begin; tile < end; ++tile) {
+    auto *memory = reinterpret_cast<std::byte *>(scratch) + tile * perTile;
+    if (impl->runTile(tile, operands, memory))
+      continue;
+    size_t count = impl->ports[2].stride / sizeof(float);
+    std::fill_n(c + size_t(tile) * count, count,
+                std::numeric_limits<float>::quiet_NaN());
+  }
+}
