@@ -149,8 +149,62 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   return foldUniform(adaptor.getOperand(), getType());
 }
 
+/// A slice along the joined dim, from the parts that hold its places.
+static LogicalResult sliceParts(SliceOp op, PatternRewriter &rewriter) {
+  auto inner = op.getOperand().getDefiningOp<ConcatOp>();
+  if (!inner || inner.getDim() != op.getDim())
+    return rewriter.notifyMatchFailure(op, "no slice of a concat of its dim");
+  int64_t dim = op.getDim(), step = op.getStep();
+  int64_t next = op.getStart(), begin = 0;
+  struct Part {
+    Value operand;
+    int64_t start, stop, size;
+  };
+  SmallVector<Part> parts;
+  for (Value operand : inner.getOperands()) {
+    RankedTensorType type = tensorType(operand);
+    int64_t size = type.getDimSize(dim);
+    int64_t end = std::min<int64_t>(op.getStop(), begin + size);
+    // All have the type of the result but for this dim.
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = op.getType().getDimSize(dim);
+    if (ShapedType::isDynamic(size) || type.clone(shape) != op.getType())
+      return rewriter.notifyMatchFailure(op, "parts whose sizes are not known");
+    if (next < end) {
+      int64_t count = (end - next + step - 1) / step;
+      int64_t start = next - begin;
+      parts.push_back({operand, start, start + (count - 1) * step + 1, size});
+      next += count * step;
+    }
+    begin += size;
+  }
+  if (parts.empty())
+    return rewriter.notifyMatchFailure(op, "no place that is left");
+  SmallVector<Value> values;
+  for (const Part &part : parts) {
+    if (part.start == 0 && part.stop == part.size &&
+        (step == 1 || part.size == 1)) {
+      values.push_back(part.operand);
+      continue;
+    }
+    auto slice = SliceOp::create(rewriter, op.getLoc(), part.operand, dim,
+                                 part.start, part.stop, step);
+    copyScope(op, slice);
+    values.push_back(slice);
+  }
+  if (values.size() == 1) {
+    rewriter.replaceOp(op, values.front());
+    return success();
+  }
+  auto joined = ConcatOp::create(rewriter, op.getLoc(), values, dim);
+  copyScope(op, joined);
+  rewriter.replaceOp(op, joined.getResult());
+  return success();
+}
+
 LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
-  if (succeeded(moveFill(op, {}, rewriter)))
+  if (succeeded(moveFill(op, {}, rewriter)) ||
+      succeeded(sliceParts(op, rewriter)))
     return success();
   auto inner = op.getOperand().getDefiningOp<SliceOp>();
   if (!inner || inner.getDim() != op.getDim())
@@ -183,7 +237,43 @@ OpFoldResult ConcatOp::fold(FoldAdaptor) {
                                    : OpFoldResult();
 }
 
+/// The slice that two neighbouring slices of one value are, or null.
+static Value joinSlices(Value left, Value right, int64_t dim,
+                        PatternRewriter &rewriter) {
+  auto first = left.getDefiningOp<SliceOp>();
+  auto second = right.getDefiningOp<SliceOp>();
+  if (!first || !second || first.getOperand() != second.getOperand() ||
+      int64_t(first.getDim()) != dim || int64_t(second.getDim()) != dim ||
+      first.getStep() != 1 || second.getStep() != 1 ||
+      first.getStop() != second.getStart())
+    return {};
+  auto joined = SliceOp::create(rewriter, second.getLoc(), first.getOperand(),
+                                dim, first.getStart(), second.getStop(), 1);
+  copyScope(second, joined);
+  return joined;
+}
+
+/// Joins the slices that a concat puts together again.
+static LogicalResult joinNeighbours(ConcatOp op, PatternRewriter &rewriter) {
+  SmallVector<Value> joined;
+  for (Value operand : op.getOperands()) {
+    Value both = joined.empty() ? Value()
+                                : joinSlices(joined.back(), operand,
+                                             op.getDim(), rewriter);
+    if (both)
+      joined.back() = both;
+    else
+      joined.push_back(operand);
+  }
+  if (joined.size() == op.getOperands().size())
+    return rewriter.notifyMatchFailure(op, "no slices that are neighbours");
+  rewriter.modifyOpInPlace(op, [&] { op.getOperandsMutable().assign(joined); });
+  return success();
+}
+
 LogicalResult ConcatOp::canonicalize(ConcatOp op, PatternRewriter &rewriter) {
+  if (succeeded(joinNeighbours(op, rewriter)))
+    return success();
   SmallVector<Value> filled =
       llvm::to_vector(llvm::make_filter_range(op.getOperands(), [&](Value v) {
         return tensorType(v).getDimSize(op.getDim()) != 0;

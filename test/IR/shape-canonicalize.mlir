@@ -256,3 +256,56 @@ func.func @concat_drops_empty_operands(%e: tensor<2x0xf32>, %x: tensor<2x3xf32>,
   %0 = smp.concat %e, %x, %e, %y dim 1 : (tensor<2x0xf32>, tensor<2x3xf32>, tensor<2x0xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// CHECK-LABEL: func.func @slice_of_a_concat_is_of_its_parts(
+// CHECK-SAME: %[[X:.+]]: tensor<?x3xf32>, %[[Y:.+]]: tensor<?x4xf32>, %[[Z:.+]]: tensor<?x1xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @slice_of_a_concat_is_of_its_parts(%x: tensor<?x3xf32>, %y: tensor<?x4xf32>, %z: tensor<?x1xf32>) -> tensor<?x4xf32> {
+  %0 = smp.concat %x, %y, %z dim 1 : (tensor<?x3xf32>, tensor<?x4xf32>, tensor<?x1xf32>) -> tensor<?x8xf32>
+  %1 = smp.slice %0, 1 [3 : 7] : tensor<?x8xf32> -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+
+// Places 1, 3, 5 and 7: the second of x, the first and third of y, and z.
+// CHECK-LABEL: func.func @slice_with_steps_of_a_concat_is_a_concat(
+// CHECK-SAME: %[[X:.+]]: tensor<3xf32>, %[[Y:.+]]: tensor<4xf32>, %[[Z:.+]]: tensor<1xf32>
+// CHECK-NEXT: %[[A:.+]] = smp.slice %[[X]], 0[1 : 2 : 2] : tensor<3xf32> -> tensor<1xf32>
+// CHECK-NEXT: %[[B:.+]] = smp.slice %[[Y]], 0[0 : 3 : 2] : tensor<4xf32> -> tensor<2xf32>
+// CHECK-NEXT: %[[R:.+]] = smp.concat %[[A]], %[[B]], %[[Z]] dim 0
+// CHECK-NEXT: return %[[R]]
+func.func @slice_with_steps_of_a_concat_is_a_concat(%x: tensor<3xf32>, %y: tensor<4xf32>, %z: tensor<1xf32>) -> tensor<4xf32> {
+  %0 = smp.concat %x, %y, %z dim 0 : (tensor<3xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<8xf32>
+  %1 = smp.slice %0, 0 [1 : 8 : 2] : tensor<8xf32> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @slice_of_a_concat_of_another_dim_is_kept(
+// CHECK-NEXT: smp.concat
+// CHECK-NEXT: smp.slice
+func.func @slice_of_a_concat_of_another_dim_is_kept(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
+  %0 = smp.concat %x, %x dim 1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  %1 = smp.slice %0, 0 [1 : 2] : tensor<2x6xf32> -> tensor<1x6xf32>
+  return %1 : tensor<1x6xf32>
+}
+
+// CHECK-LABEL: func.func @concat_of_all_slices_is_the_operand(
+// CHECK-SAME: %[[X:.+]]: tensor<?x5xf32>
+// CHECK-NEXT: return %[[X]]
+func.func @concat_of_all_slices_is_the_operand(%x: tensor<?x5xf32>) -> tensor<?x5xf32> {
+  %0 = smp.slice %x, 1 [0 : 2] : tensor<?x5xf32> -> tensor<?x2xf32>
+  %1 = smp.slice %x, 1 [2 : 3] : tensor<?x5xf32> -> tensor<?x1xf32>
+  %2 = smp.slice %x, 1 [3 : 5] : tensor<?x5xf32> -> tensor<?x2xf32>
+  %3 = smp.concat %0, %1, %2 dim 1 : (tensor<?x2xf32>, tensor<?x1xf32>, tensor<?x2xf32>) -> tensor<?x5xf32>
+  return %3 : tensor<?x5xf32>
+}
+
+// CHECK-LABEL: func.func @concat_of_slices_that_are_apart_is_kept(
+// CHECK-NEXT: smp.slice
+// CHECK-NEXT: smp.slice
+// CHECK-NEXT: smp.concat
+func.func @concat_of_slices_that_are_apart_is_kept(%x: tensor<5xf32>) -> tensor<4xf32> {
+  %0 = smp.slice %x, 0 [0 : 2] : tensor<5xf32> -> tensor<2xf32>
+  %1 = smp.slice %x, 0 [3 : 5] : tensor<5xf32> -> tensor<2xf32>
+  %2 = smp.concat %0, %1 dim 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
