@@ -6,7 +6,9 @@ without extension:
   each-eval-*      all, since all have outputs of the eval graph of PyTorch
   each-train-*     models with outputs of the training graph: no dropout
   each-grad-*      models with gradients
-  each-trained-*   models with parameters after training
+  each-trained-*   models with parameters after training, and no more
+  each-stateful-*  models whose training changes buffers, too: the statistics of
+                   a microbatch, so that its rows are part of the reference
 """
 
 import copy
@@ -24,7 +26,10 @@ NEEDS = {
     "each-train-": "b2/f64/train/",
     "each-grad-": "b2/grad/",
     "each-trained-": "sgd/params/",
+    "each-stateful-": "sgd/states/",
 }
+# What it must not have.
+LACKS = {"each-trained-": "sgd/states/"}
 
 
 def names_in(path: str) -> list:
@@ -43,7 +48,10 @@ def models(folder: str) -> dict:
             continue
         names = names_in(stem + extension)
         for kind, need in NEEDS.items():
-            if any(name.startswith(need) for name in names):
+            lack = LACKS.get(kind)
+            if any(name.startswith(need) for name in names) and not (
+                lack and any(name.startswith(lack) for name in names)
+            ):
                 found[kind].append(stem)
     return found
 

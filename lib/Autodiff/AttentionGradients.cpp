@@ -17,23 +17,15 @@ LogicalResult AttentionOp::buildGradient(OpBuilder &builder,
                                          ArrayRef<Value> cotangents,
                                          ArrayRef<bool> wanted,
                                          MutableArrayRef<Value> gradients) {
-  if (getBias() && wanted[3]) {
-    InFlightDiagnostic diagnostic =
-        emitError("expects a bias of attention that needs no gradient, got one "
-                  "that depends on a trained parameter");
-    diagnostic.attachNote(getBias().getLoc())
-        << "freeze the parameters of the bias, or write the attention as "
-           "products and a softmax";
-    return diagnostic;
-  }
   GradientBuilder b(builder, *this);
+  bool ofBias = getBias() && wanted[3];
   auto grad = b.create<AttentionGradOp>(
       cotangents[0], getQuery(), getKey(), getValue(), getResult(), getLse(),
-      getBias(), getMaskAttr(), getScaleAttr(), getDropoutAttr(),
-      getSiteAttr());
-  for (unsigned i = 0; i < 3; ++i)
+      getBias(), getMaskAttr(), getScaleAttr(), getDropoutAttr(), getSiteAttr(),
+      ofBias ? builder.getUnitAttr() : UnitAttr());
+  for (unsigned i = 0; i < grad->getNumResults(); ++i)
     if (wanted[i])
-      gradients[i] = grad.getResult(i);
+      gradients[i] = grad->getResult(i);
   return success();
 }
 

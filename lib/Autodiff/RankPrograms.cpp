@@ -35,9 +35,12 @@ public:
       entry->gradients[binding.getKey().str()] = rank;
   }
 
-  void visitCountResult(BindingAttr binding) {
+  void visitResult(BindingAttr binding, Type type) {
     if (binding.getKind() == BindingKind::Count)
       holdings.counts[binding.getKey().str()].producers.insert(rank);
+    if (binding.getKind() == BindingKind::State)
+      holdings.states[rank][binding.getKey().str()] =
+          cast<RankedTensorType>(type);
   }
 
 private:
@@ -66,15 +69,15 @@ static void visitArguments(ModuleOp module, FlatSymbolRefAttr name,
       collector.visitArgument(binding, function.getArgumentTypes()[i]);
 }
 
-static void visitCounts(ModuleOp module, FlatSymbolRefAttr name,
-                        Collector &collector) {
+static void visitResults(ModuleOp module, FlatSymbolRefAttr name,
+                         Collector &collector) {
   auto function =
       name ? module.lookupSymbol<func::FuncOp>(name) : func::FuncOp();
   if (!function)
     return;
   for (unsigned i = 0; i < function.getNumResults(); ++i)
     if (BindingAttr binding = getResultBinding(function, i))
-      collector.visitCountResult(binding);
+      collector.visitResult(binding, function.getResultTypes()[i]);
 }
 
 Holdings::Holdings(ModuleOp module, const ParameterTable &parameters) {
@@ -94,7 +97,8 @@ Holdings::Holdings(ModuleOp module, const ParameterTable &parameters) {
          {chunk.getForwardAttr(), chunk.getBackwardAttr(),
           chunk.getEvaluateAttr(), chunk.getPredictAttr()})
       visitArguments(module, program, collector);
-    visitCounts(module, chunk.getCountAttr(), collector);
+    visitResults(module, chunk.getCountAttr(), collector);
+    visitResults(module, chunk.getForwardAttr(), collector);
   }
   llvm::erase_if(trained,
                  [](const Trained &entry) { return entry.gradients.empty(); });

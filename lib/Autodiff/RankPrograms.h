@@ -8,7 +8,8 @@
 // `begin_step` sums the counts of the loss terms over the replicas, gives them
 // to the stages that divide by them, and clears gradients and losses. `update`
 // sums gradients over replicas and over the names of a tied parameter, clips
-// them and takes a step of the optimizer.
+// them and takes a step of the optimizer; states that the forward programs
+// have changed, each replica its own, become the mean over the replicas.
 //
 // Both are programs of all ranks: values that other stages hold are reshards,
 // and every rank builds its reshards in the same order of names, so that the
@@ -20,8 +21,8 @@
 #define SMP_LIB_AUTODIFF_RANKPROGRAMS_H
 
 #include "Parameters.h"
-#include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Autodiff/OptimizerSettings.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -48,6 +49,9 @@ struct Holdings {
   std::map<std::string, Count> counts;
   /// Loss terms and their types, by the rank that has them.
   std::map<int64_t, std::map<std::string, mlir::Type>> losses;
+  /// States that forward programs change and their types, by the rank that has
+  /// them.
+  std::map<int64_t, std::map<std::string, mlir::RankedTensorType>> states;
   std::set<int64_t> ranks;
 
   Holdings(mlir::ModuleOp module, const ParameterTable &parameters);

@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace smp;
 
-/// Activations live only as long as their chunk's forward and the transfer.
+/// Activations live only as long as their chunk's forward and the transfer; a
+/// state that the function changes has another value by then.
 static bool isFreeArgument(BlockArgument argument) {
   auto function =
       dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
@@ -23,7 +24,13 @@ static bool isFreeArgument(BlockArgument argument) {
     return false;
   auto binding = function.getArgAttrOfType<BindingAttr>(argument.getArgNumber(),
                                                         kBindingAttr);
-  return !binding || binding.getKind() != BindingKind::Activation;
+  if (!binding)
+    return true;
+  if (binding.getKind() == BindingKind::State)
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (function.getResultAttrOfType<BindingAttr>(i, kBindingAttr) == binding)
+        return false;
+  return binding.getKind() != BindingKind::Activation;
 }
 
 /// The same bytes under another type.

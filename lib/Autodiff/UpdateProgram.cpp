@@ -7,6 +7,7 @@
 
 #include "RankPrograms.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -40,6 +41,8 @@ private:
   Value squaredNorm();
   void stepAdamW(ParameterOp parameter, Value gradient);
   void stepSgd(ParameterOp parameter, Value gradient);
+  void averageStates();
+  void averageStates(Type type, ArrayRef<std::string> names);
   void clearCounts();
 
   const Holdings &holdings;
@@ -153,6 +156,58 @@ void UpdateProgram::stepSgd(ParameterOp parameter, Value gradient) {
                       step.getNewMomentumBuffer());
 }
 
+/// Each replica has folded its own microbatches into its states: the mean of
+/// these holds. Integers count alike on all replicas.
+void UpdateProgram::averageStates() {
+  auto found = holdings.states.find(rank);
+  if (found == holdings.states.end())
+    return;
+  llvm::MapVector<Type, SmallVector<std::string>> byType;
+  for (const auto &[name, type] : found->second)
+    if (auto element = dyn_cast<FloatType>(type.getElementType());
+        element && type.getNumElements() > 0)
+      byType[element].push_back(name);
+  for (const auto &[type, names] : byType)
+    averageStates(type, names);
+}
+
+/// All states of one type in one vector, and behind them a one, whose sum is
+/// the number of replicas: one reduction.
+void UpdateProgram::averageStates(Type type, ArrayRef<std::string> names) {
+  Location loc = program.getLoc();
+  const auto &types = holdings.states.find(rank)->second;
+  auto vectorOf = [&](int64_t size) {
+    return RankedTensorType::get({size}, type);
+  };
+  SmallVector<Value> parts;
+  for (const std::string &name : names) {
+    RankedTensorType shape = types.find(name)->second;
+    parts.push_back(ReshapeOp::create(
+        builder, loc, vectorOf(shape.getNumElements()),
+        program.getArgument(BindingKind::State, name, shape), ValueRange()));
+  }
+  parts.push_back(createFill(vectorOf(1), 1.0));
+  Value sums = replicate(program, ConcatOp::create(builder, loc, parts, 0),
+                         partialOverReplicas(builder.getContext()),
+                         "states over the replicas");
+  int64_t size = cast<RankedTensorType>(sums.getType()).getNumElements();
+  Value replicas = SliceOp::create(builder, loc, sums, 0, size - 1, size, 1);
+  int64_t begin = 0;
+  for (const std::string &name : names) {
+    RankedTensorType shape = types.find(name)->second;
+    int64_t end = begin + shape.getNumElements();
+    Value sum = SliceOp::create(builder, loc, sums, 0, begin, end, 1);
+    Value divisor =
+        ExpandOp::create(builder, loc, sum.getType(), replicas,
+                         builder.getDenseI64ArrayAttr({0}), ValueRange());
+    Value mean = DivOp::create(builder, loc, sum, divisor);
+    program.addResult(
+        BindingKind::State, name,
+        ReshapeOp::create(builder, loc, shape, mean, ValueRange()));
+    begin = end;
+  }
+}
+
 /// The counts of the next step start from zero.
 void UpdateProgram::clearCounts() {
   Type type = RankedTensorType::get({}, builder.getI64Type());
@@ -184,6 +239,7 @@ func::FuncOp UpdateProgram::build() {
     else
       stepAdamW(entry.parameter, gradient);
   }
+  averageStates();
   clearCounts();
   return program.finish();
 }

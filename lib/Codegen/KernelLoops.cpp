@@ -185,12 +185,12 @@ SmallVector<Value> KernelEmitter::reduceLanes(int64_t extent,
   return results;
 }
 
-SmallVector<Value> KernelEmitter::reduceLanes(Value extent, Reduction kind,
-                                              LaneValues body,
+SmallVector<Value> KernelEmitter::reduceLanes(Value low, Value high,
+                                              Reduction kind, LaneValues body,
                                               Type elementType) {
-  auto [whole, rest] = splitRange(i64(0), extent);
+  auto [whole, rest] = splitRange(low, high);
   Value partial =
-      forCarried(i64(0), whole, lanes, identity(kind, elementType),
+      forCarried(low, whole, lanes, identity(kind, elementType),
                  [&](Value place, ValueRange carried) {
                    Value value = body(Coordinate{place, 1, nullptr, lanes})[0];
                    return SmallVector<Value>{combine(carried[0], value, kind)};

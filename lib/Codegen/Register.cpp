@@ -36,6 +36,7 @@ void codegen::registerCodegen(DialectRegistry &registry) {
     attachOptimizerModels(context);
     attachReductionModels(context);
     attachNormModels(context);
+    attachPoolingModels(context);
     attachLossModels(context);
     attachAttentionModels(context);
   });

@@ -23,9 +23,11 @@ static int64_t countPairs(Value query, Value key, MaskAttr mask) {
       countElements(query) / std::max<int64_t>(1, rows * lastDim(query));
   if (mask.getKind() == MaskKind::None)
     return heads * rows * columns;
-  // Query q sees the first q + 1 keys.
-  int64_t full = std::min(rows, columns);
-  return heads * (full * (full + 1) / 2 + (rows - full) * columns);
+  int64_t pairs = 0;
+  for (int64_t query = 0; query < rows; ++query)
+    pairs += std::max<int64_t>(0, mask.endKey(query, columns) -
+                                      mask.firstKey(query));
+  return heads * pairs;
 }
 
 int64_t AttentionOp::getFlops() {

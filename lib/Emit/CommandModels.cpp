@@ -100,6 +100,51 @@ struct ProductModel
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ConvolutionModel
+    : CommandOpInterface::ExternalModel<ConvolutionModel, ConvolutionOp> {
+  void appendCommands(Operation *operation, CommandList &list) const {
+    auto op = cast<ConvolutionOp>(operation);
+    bool weights = op.getPass() == ConvolutionPass::BackwardWeights;
+    bool forward = op.getPass() == ConvolutionPass::Forward;
+    auto sizes = [](Value value, size_t count) {
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(value.getType()).getShape();
+      return shape.take_back(count).vec();
+    };
+    Value input = weights   ? op.getRhs()
+                  : forward ? op.getLhs()
+                            : op.getResult();
+    Place a = list.placeOf(op.getLhs()), b = list.placeOf(op.getRhs());
+    Place c = list.placeOf(op.getResult());
+    Place scratch = list.placeOf(op.getWorkspace());
+    json fields = {
+        {"kind", "convolution"},
+        {"pass", stringifyConvolutionPass(op.getPass()).str()},
+        {"rows", cast<RankedTensorType>(input.getType()).getDimSize(0)},
+        {"groups", static_cast<int64_t>(op.getGroups())},
+        {"input", sizes(input, 3)},
+        {"output", sizes(forward ? op.getResult() : op.getLhs(), 3)},
+        {"kernel", sizes(weights ? op.getResult() : op.getRhs(), 2)},
+        {"stride", op.getStride().vec()},
+        {"padding", op.getPadding().vec()},
+        {"dilation", op.getDilation().vec()},
+        {"tiles", static_cast<int64_t>(op.getTiles())},
+        {"a", a.operand()},
+        {"b", b.operand()},
+        {"c", c.operand()},
+        {"scratch", scratch.operand()}};
+    list.append(op, std::move(fields), {a, b}, {c, scratch}, op.getScope());
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
 // Collectives
 //===----------------------------------------------------------------------===//
 
@@ -260,6 +305,7 @@ void smp::registerEmit(DialectRegistry &registry) {
     ReshapeOp::attachInterface<ReshapeModel>(*context);
     ConstantOp::attachInterface<ConstantModel>(*context);
     ProductOp::attachInterface<ProductModel>(*context);
+    ConvolutionOp::attachInterface<ConvolutionModel>(*context);
     AllReduceOp::attachInterface<CollectiveModel<AllReduceOp>>(*context);
     BroadcastOp::attachInterface<CollectiveModel<BroadcastOp>>(*context);
     ClusterOp::attachInterface<ClusterModel>(*context);

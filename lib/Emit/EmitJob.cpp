@@ -18,6 +18,7 @@
 #include "smp/runtime/Job/JobChecker.h"
 #include "smp/runtime/Job/JobReader.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -30,38 +31,67 @@ using nlohmann::json;
 // lower
 //===----------------------------------------------------------------------===//
 
-/// How many rows the tables have that inputs choose from; the fewest, because
-/// every token must exist in all of them.
-static void recordVocabulary(ModuleOp module) {
-  int64_t rows = 0;
+/// The role of an argument that is an integer input; empty for another.
+static std::string integerInputRole(func::FuncOp function, unsigned argument) {
+  auto binding = function.getArgAttrOfType<BindingAttr>(argument, kBindingAttr);
+  if (!binding || binding.getKind() != BindingKind::Input ||
+      !isa<IntegerType>(
+          getElementTypeOrSelf(function.getArgumentTypes()[argument])))
+    return {};
+  return roleOf(function, argument, binding.getKey());
+}
+
+static void recordBelow(func::FuncOp function, unsigned argument,
+                        int64_t limit) {
+  auto known = function.getArgAttrOfType<IntegerAttr>(argument, kBelowAttr);
+  if (known && known.getInt() <= limit)
+    return;
+  function.setArgAttr(argument, kBelowAttr,
+                      OpBuilder(function).getI64IntegerAttr(limit));
+}
+
+/// What the runtime may check of data: tokens are below the rows of the tables
+/// that they choose from (of the smallest, because each must have them all),
+/// labels below the classes.
+static void recordLimits(ModuleOp module) {
+  int64_t vocabulary = 0, classes = 0;
+  auto lastDim = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape().back();
+  };
   module.walk([&](EmbeddingOp op) {
     auto argument = dyn_cast<BlockArgument>(op.getIndices());
     auto function = op->getParentOfType<func::FuncOp>();
-    if (!argument || argument.getOwner() != &function.getBody().front())
+    if (!argument || argument.getOwner() != &function.getBody().front() ||
+        integerInputRole(function, argument.getArgNumber()) != "input")
       return;
-    auto binding = function.getArgAttrOfType<BindingAttr>(
-        argument.getArgNumber(), kBindingAttr);
-    if (!binding || binding.getKind() != BindingKind::Input)
-      return;
-    int64_t size =
+    int64_t rows =
         cast<RankedTensorType>(op.getTable().getType()).getDimSize(0);
-    rows = rows ? std::min(rows, size) : size;
+    recordBelow(function, argument.getArgNumber(), rows);
+    vocabulary = vocabulary ? std::min(vocabulary, rows) : rows;
   });
-  if (rows)
-    module->setAttr(kVocabularyAttr, OpBuilder(module).getI64IntegerAttr(rows));
+  module.walk([&](CrossEntropyOp op) {
+    classes = std::max(classes, lastDim(op.getLogits()));
+  });
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; classes && i < function.getNumArguments(); ++i)
+      if (integerInputRole(function, i) == "label")
+        recordBelow(function, i, classes);
+  if (vocabulary)
+    module->setAttr(kVocabularyAttr,
+                    OpBuilder(module).getI64IntegerAttr(vocabulary));
 }
 
 /// Kernels compute in the types that have formulas; products are the library's.
 static LogicalResult checkType(Operation &op, Type type) {
   Type element = cast<RankedTensorType>(type).getElementType();
-  bool known = isa<ProductOp>(op)
-                   ? element.isF32()
-                   : element.isF32() || element.isF64() || element.isInteger();
+  bool library = isa<ProductOp, ConvolutionOp>(op);
+  bool known =
+      element.isF32() || (!library && (element.isF64() || element.isInteger()));
   if (known)
     return success();
   return op.emitOpError() << "expects elements of type f32"
-                          << (isa<ProductOp>(op) ? "" : ", f64 or integers")
-                          << ", got " << element;
+                          << (library ? "" : ", f64 or integers") << ", got "
+                          << element;
 }
 
 static LogicalResult checkLowered(func::FuncOp program) {
@@ -76,7 +106,7 @@ static LogicalResult checkLowered(func::FuncOp program) {
 }
 
 LogicalResult smp::lowerPrograms(ModuleOp module) {
-  recordVocabulary(module);
+  recordLimits(module);
   for (func::FuncOp program : module.getOps<func::FuncOp>()) {
     if (program.isDeclaration())
       continue;

@@ -27,8 +27,8 @@ static json shapeOf(RankedTensorType type) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-static std::string roleOf(func::FuncOp function, unsigned argument,
-                          StringRef name) {
+std::string emit::roleOf(func::FuncOp function, unsigned argument,
+                         StringRef name) {
   if (auto role = function.getArgAttrOfType<StringAttr>(argument, kRoleAttr))
     return role.str();
   return name == "row_weight" ? "row_weight"
@@ -51,6 +51,9 @@ emit::collectInputs(const Programs &programs,
       input.name = name;
       input.role = roleOf(function, i, name);
       input.type = cast<RankedTensorType>(type);
+      if (auto below = function.getArgAttrOfType<IntegerAttr>(i, kBelowAttr))
+        input.below = input.below ? std::min(input.below, below.getInt())
+                                  : below.getInt();
       input.consumers[program.rank] =
           ranks[program.rank].indexOf("input." + name);
     }
@@ -72,6 +75,8 @@ static json inputsToJson(const std::vector<JobInput> &inputs) {
                       {"dtype", dataTypeName(input.type.getElementType())},
                       {"shape", shapeOf(input.type)},
                       {"consumers", consumers}});
+    if (input.below)
+      result.back()["below"] = input.below;
   }
   return result;
 }
@@ -88,6 +93,12 @@ static json initToJson(InitAttr init) {
     return {{"kind", "normal"}, {"mean", init.getA()}, {"std", init.getB()}};
   case InitKind::Uniform:
     return {{"kind", "uniform"}, {"low", init.getA()}, {"high", init.getB()}};
+  case InitKind::TruncatedNormal:
+    return {{"kind", "truncated_normal"},
+            {"mean", init.getA()},
+            {"std", init.getB()},
+            {"low", init.getLow()},
+            {"high", init.getHigh()}};
   }
   llvm_unreachable("all initialisers are written");
 }

@@ -16,10 +16,18 @@ namespace smp::emit {
 /// Attribute of the module: rows of the table that the tokens choose from.
 inline constexpr llvm::StringLiteral kVocabularyAttr = "smp.vocabulary";
 
+/// Attribute of a program's argument: the integers of this input are below it.
+inline constexpr llvm::StringLiteral kBelowAttr = "smp.below";
+
+/// The role of a program's argument that is the input `name`.
+std::string roleOf(mlir::func::FuncOp function, unsigned argument,
+                   llvm::StringRef name);
+
 /// A model input and who reads it.
 struct JobInput {
   std::string name, role;
   mlir::RankedTensorType type;
+  int64_t below = 0; ///< integers must be below it; 0: not known
   std::map<int64_t, unsigned> consumers; ///< pp rank -> arena
 };
 std::vector<JobInput> collectInputs(const Programs &programs,

@@ -89,6 +89,8 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
                                                 SmallVectorImpl<Type> &types) {
   types.assign({adaptor.getQuery().getType(), adaptor.getKey().getType(),
                 adaptor.getValue().getType()});
+  if (adaptor.getBiasGradient() && adaptor.getBias())
+    types.push_back(adaptor.getBias().getType());
   return success();
 }
 
@@ -110,7 +112,12 @@ LogicalResult AttentionGradOp::verify() {
   if (failed(
           verifyElementTypes(*this, "query, key, value and output",
                              {getQuery(), getKey(), getValue(), getOutput()})))
-    return failure();                              // attention_grad_c9
+    return failure(); // attention_grad_c9
+  if (getBiasGradient() &&
+      (!getBias() || !isa<FloatType>(tensorType(getBias()).getElementType())))
+    return emitOpError() // attention_grad_c12
+           << "expects a bias of floating numbers for 'bias_gradient', got "
+           << (getBias() ? "one of i1" : "none");
   return verifyFinite(*this, "scale", getScale()); // attention_grad_c10
 }
 

@@ -45,6 +45,9 @@ static bool isDistribution(InitAttr init) {
     return std::isfinite(a) && std::isfinite(b) && b >= 0;
   case InitKind::Uniform:
     return std::isfinite(a) && std::isfinite(b) && a <= b;
+  case InitKind::TruncatedNormal:
+    return std::isfinite(a) && std::isfinite(b) && b >= 0 &&
+           init.getLow() < init.getHigh();
   }
   return false;
 }

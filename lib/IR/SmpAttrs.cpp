@@ -47,31 +47,106 @@ static FailureOr<Enum> parseEnum(AsmParser &parser,
 }
 
 //===----------------------------------------------------------------------===//
+// MaskAttr: <window, 3, 0>
+//===----------------------------------------------------------------------===//
+
+/// How many numbers follow the kind.
+static int parameterCount(MaskKind kind) {
+  return kind == MaskKind::Window ? 2 : kind == MaskKind::Prefix ? 1 : 0;
+}
+
+Attribute MaskAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  FailureOr<MaskKind> kind = parseEnum<MaskKind>(
+      parser, symbolizeMaskKind, "none, causal, window or prefix");
+  if (failed(kind))
+    return {};
+  int64_t numbers[2] = {0, 0};
+  for (int i = 0; i < parameterCount(*kind); ++i)
+    if (parser.parseComma() || parser.parseInteger(numbers[i]))
+      return {};
+  if (parser.parseGreater())
+    return {};
+  return MaskAttr::getChecked([&] { return parser.emitError(loc); },
+                              parser.getContext(), *kind, numbers[0],
+                              numbers[1]);
+}
+
+void MaskAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyMaskKind(getKind());
+  int64_t numbers[2] = {getFirst(), getSecond()};
+  for (int i = 0; i < parameterCount(getKind()); ++i)
+    printer << ", " << numbers[i];
+  printer << ">";
+}
+
+LogicalResult MaskAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               MaskKind kind, int64_t first, int64_t second) {
+  // mask_c1
+  int64_t used[2] = {first, second};
+  for (int64_t number : ArrayRef(used).drop_front(parameterCount(kind)))
+    if (number != 0)
+      return emitError() << "expects " << parameterCount(kind)
+                         << " numbers of a mask '" << stringifyMaskKind(kind)
+                         << "', got " << number << " more";
+  if (first < 0 || second < 0)
+    return emitError()
+           << "expects numbers of keys of at least 0 in a mask, got "
+           << std::min(first, second);
+  return success();
+}
+
+int64_t MaskAttr::endKey(int64_t q, int64_t keys) const {
+  switch (getKind()) {
+  case MaskKind::None:
+    return keys;
+  case MaskKind::Causal:
+    return std::min(keys, q + 1);
+  case MaskKind::Window:
+    return std::min(keys, q + getSecond() + 1);
+  case MaskKind::Prefix:
+    return std::min(keys, std::max(q + 1, getFirst()));
+  }
+  llvm_unreachable("all kinds end somewhere");
+}
+
+//===----------------------------------------------------------------------===//
 // InitAttr: <normal, 0.0, 0.02>
 //===----------------------------------------------------------------------===//
 
+/// How many numbers follow the kind.
+static int parameterCount(InitKind kind) {
+  return kind == InitKind::Constant          ? 1
+         : kind == InitKind::TruncatedNormal ? 4
+                                             : 2;
+}
+
 Attribute InitAttr::parse(AsmParser &parser, Type) {
-  double a = 0.0, b = 0.0;
+  double numbers[4] = {};
   if (parser.parseLess())
     return {};
-  FailureOr<InitKind> kind = parseEnum<InitKind>(parser, symbolizeInitKind,
-                                                 "constant, normal or uniform");
-  if (failed(kind) || parser.parseComma() || parser.parseFloat(a))
+  FailureOr<InitKind> kind =
+      parseEnum<InitKind>(parser, symbolizeInitKind,
+                          "constant, normal, uniform or truncated_normal");
+  if (failed(kind))
     return {};
-  if (*kind != InitKind::Constant &&
-      (parser.parseComma() || parser.parseFloat(b)))
-    return {};
+  for (int i = 0; i < parameterCount(*kind); ++i)
+    if (parser.parseComma() || parser.parseFloat(numbers[i]))
+      return {};
   if (parser.parseGreater())
     return {};
-  return InitAttr::get(parser.getContext(), *kind, a, b);
+  return InitAttr::get(parser.getContext(), *kind, numbers[0], numbers[1],
+                       numbers[2], numbers[3]);
 }
 
 void InitAttr::print(AsmPrinter &printer) const {
-  printer << "<" << stringifyInitKind(getKind()) << ", ";
-  printer.printFloat(getFirst());
-  if (getKind() != InitKind::Constant) {
+  printer << "<" << stringifyInitKind(getKind());
+  const APFloat numbers[4] = {getFirst(), getSecond(), getThird(), getFourth()};
+  for (int i = 0; i < parameterCount(getKind()); ++i) {
     printer << ", ";
-    printer.printFloat(getSecond());
+    printer.printFloat(numbers[i]);
   }
   printer << ">";
 }

@@ -21,6 +21,8 @@ using namespace smp;
 void SmpDialect::initialize() {
   registerAttributes();
   registerAttentionOps();
+  registerBatchNormOps();
+  registerConvolutionOps();
   registerDistributionOps();
   registerElementwiseOps();
   registerIndexOps();

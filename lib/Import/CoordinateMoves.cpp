@@ -69,7 +69,24 @@ static Elements fitAffine(DenseIntElementsAttr elements,
   return Elements::ofInteger(function, shape);
 }
 
-/// A causal mask among the last two dims, or a constant.
+/// Whether the function gives each element.
+static bool agrees(const Elements &function, ArrayRef<char> values,
+                   ArrayRef<int64_t> shape) {
+  std::vector<int64_t> place(shape.size(), 0);
+  for (char value : values) {
+    if (function.holdsAt(place) != bool(value))
+      return false;
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      if (++place[dim] < shape[dim])
+        break;
+      place[dim] = 0;
+    }
+  }
+  return true;
+}
+
+/// A constant, or a band or a causal mask with a prefix among the last two
+/// dims, whose numbers the first row and column tell.
 static Elements fitBoolean(DenseIntElementsAttr elements,
                            ArrayRef<int64_t> shape) {
   if (elements.isSplat())
@@ -77,17 +94,25 @@ static Elements fitBoolean(DenseIntElementsAttr elements,
   size_t rank = shape.size();
   if (rank < 2)
     return Elements::unknown();
+  SmallVector<char> values(elements.getValues<bool>());
   int64_t columns = shape[rank - 1], rows = shape[rank - 2];
-  int64_t index = 0;
-  for (bool value : elements.getValues<bool>()) {
-    int64_t row = index / columns % rows, column = index % columns;
-    if (value != (column <= row))
-      return Elements::unknown();
-    ++index;
-  }
-  Affine difference = Affine::coordinate(rank - 2, rank);
-  difference.coefficients[rank - 1] = -1;
-  return isNotNegative(difference, shape);
+  int64_t inRow = 0, inColumn = 0;
+  while (inRow < columns && values[inRow])
+    ++inRow;
+  while (inColumn < rows && values[inColumn * columns])
+    ++inColumn;
+  auto bound = [&](int64_t row, int64_t column, int64_t constant) {
+    Affine function = Affine::number(constant, rank);
+    function.coefficients[rank - 2] = row;
+    function.coefficients[rank - 1] = column;
+    return isNotNegative(function, shape);
+  };
+  for (const Elements &candidate :
+       {conjunction(bound(1, -1, inRow - 1), bound(-1, 1, inColumn - 1), shape),
+        disjunction(bound(1, -1, 0), bound(0, -1, inRow - 1), shape)})
+    if (candidate.isBoolean() && agrees(candidate, values, shape))
+      return candidate;
+  return Elements::unknown();
 }
 
 Elements smp::evaluateConstant(Operation *op, ArrayRef<Elements>) {

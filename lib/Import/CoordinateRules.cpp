@@ -51,6 +51,12 @@ Elements evaluateNeg(Operation *op, ArrayRef<Elements> operands) {
   return Elements::ofInteger(scale(operands[0].integer, -1), resultShape(op));
 }
 
+Elements evaluateAbs(Operation *op, ArrayRef<Elements> operands) {
+  if (!operands[0].isInteger())
+    return Elements::unknown();
+  return Elements::ofMagnitude(operands[0].integer, resultShape(op));
+}
+
 /// Between integers, and from bools that are the same everywhere.
 Elements evaluateCast(Operation *op, ArrayRef<Elements> operands) {
   ArrayRef<int64_t> shape = resultShape(op);
@@ -61,7 +67,9 @@ Elements evaluateCast(Operation *op, ArrayRef<Elements> operands) {
                                        shape)
                  : Elements::unknown();
   }
-  if (operands[0].isInteger() && toBoolean) {
+  bool isNumber =
+      operands[0].isInteger() || operands[0].kind == Elements::Kind::Magnitude;
+  if (isNumber && toBoolean) {
     Elements zero = isZero(operands[0].integer, shape);
     return complement(zero, shape);
   }
@@ -112,8 +120,38 @@ Elements atLeast(const Affine &a, const Affine &b, int64_t by,
   return isNotNegative(*difference, shape);
 }
 
+/// |a| ≤ b - by.
+Elements magnitudeAtMost(const Affine &a, const Affine &b, int64_t by,
+                         ArrayRef<int64_t> shape) {
+  std::optional<Affine> negated = scale(a, -1);
+  if (!negated)
+    return Elements::unknown();
+  return conjunction(atLeast(b, a, by, shape), atLeast(b, *negated, by, shape),
+                     shape);
+}
+
+/// Comparisons of a magnitude on the left.
+Elements compareMagnitude(ComparePredicate predicate, const Affine &a,
+                          const Affine &b, ArrayRef<int64_t> shape) {
+  switch (predicate) {
+  case ComparePredicate::LE:
+    return magnitudeAtMost(a, b, 0, shape);
+  case ComparePredicate::LT:
+    return magnitudeAtMost(a, b, 1, shape);
+  case ComparePredicate::GT:
+    return complement(magnitudeAtMost(a, b, 0, shape), shape);
+  case ComparePredicate::GE:
+    return complement(magnitudeAtMost(a, b, 1, shape), shape);
+  default:
+    return Elements::unknown();
+  }
+}
+
 Elements evaluateCompare(Operation *op, ArrayRef<Elements> operands) {
   ArrayRef<int64_t> shape = resultShape(op);
+  if (operands[0].kind == Elements::Kind::Magnitude && operands[1].isInteger())
+    return compareMagnitude(cast<CompareOp>(op).getPredicate(),
+                            operands[0].integer, operands[1].integer, shape);
   if (!operands[0].isInteger() || !operands[1].isInteger())
     return Elements::unknown();
   const Affine &a = operands[0].integer, &b = operands[1].integer;
@@ -142,13 +180,7 @@ Elements evaluateAnd(Operation *op, ArrayRef<Elements> operands) {
 }
 
 Elements evaluateOr(Operation *op, ArrayRef<Elements> operands) {
-  for (unsigned i : {0u, 1u}) {
-    if (operands[i].asBoolean() == true)
-      return operands[i];
-    if (operands[i].asBoolean() == false)
-      return operands[1 - i];
-  }
-  return operands[0] == operands[1] ? operands[0] : Elements::unknown();
+  return disjunction(operands[0], operands[1], resultShape(op));
 }
 
 Elements evaluateNot(Operation *op, ArrayRef<Elements> operands) {
@@ -158,12 +190,12 @@ Elements evaluateNot(Operation *op, ArrayRef<Elements> operands) {
 Elements evaluateSelect(Operation *op, ArrayRef<Elements> operands) {
   if (std::optional<bool> condition = operands[0].asBoolean())
     return operands[*condition ? 1 : 2];
-  // A choice between true and false is the condition.
-  if (operands[1].asBoolean() == true && operands[2].asBoolean() == false)
-    return operands[0];
-  if (operands[1].asBoolean() == false && operands[2].asBoolean() == true)
-    return complement(operands[0], resultShape(op));
-  return operands[1] == operands[2] ? operands[1] : Elements::unknown();
+  if (operands[1] == operands[2])
+    return operands[1];
+  ArrayRef<int64_t> shape = resultShape(op);
+  return disjunction(
+      conjunction(operands[0], operands[1], shape),
+      conjunction(complement(operands[0], shape), operands[2], shape), shape);
 }
 
 /// The same function of the same coordinates.
@@ -189,6 +221,7 @@ CoordinateRule smp::coordinateRuleFor(StringRef opName) {
       {SubOp::getOperationName(), evaluateSub},
       {MulOp::getOperationName(), evaluateMul},
       {NegOp::getOperationName(), evaluateNeg},
+      {AbsOp::getOperationName(), evaluateAbs},
       {CastOp::getOperationName(), evaluateCast},
       {CumsumOp::getOperationName(), evaluateCumsum},
       {ReduceSumOp::getOperationName(), evaluateReduceSum},

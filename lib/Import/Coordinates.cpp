@@ -7,6 +7,7 @@
 
 #include "Coordinates.h"
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 using namespace smp;
@@ -106,10 +107,22 @@ Elements Elements::ofInteger(const std::optional<Affine> &function,
   return result;
 }
 
+Elements Elements::ofMagnitude(const Affine &function,
+                               std::span<const int64_t> shape) {
+  std::optional<Range> range = rangeOf(function, shape);
+  if (range && range->high <= 0)
+    return ofInteger(scale(function, -1), shape);
+  Elements result = ofInteger(function, shape);
+  if (range && range->low < 0)
+    result.kind = Kind::Magnitude;
+  return result;
+}
+
 Elements Elements::ofBoolean(bool value) {
   Elements result;
   result.kind = Kind::Boolean;
-  result.never = !value;
+  if (value)
+    result.alternatives.emplace_back();
   return result;
 }
 
@@ -128,59 +141,148 @@ static Affine reduced(Affine condition) {
   return condition;
 }
 
-Elements Elements::ofConditions(std::vector<Affine> conditions,
-                                std::span<const int64_t> shape) {
-  Elements result = ofBoolean(true);
-  for (Affine &condition : conditions) {
-    Affine simple = reduced(canonical(std::move(condition), shape));
+/// Beyond this a mask is no simple function any more, and products of
+/// alternatives would grow without bound.
+static constexpr size_t kMaxAlternatives = 16;
+
+/// Conditions that hold together, without those that follow from others; none
+/// if they never do, or unknown numbers occur.
+static std::optional<Conditions>
+canonicalConditions(const Conditions &conditions,
+                    std::span<const int64_t> shape, bool &isKnown) {
+  // Of two that differ in the constant alone the smaller one implies the other.
+  std::map<std::vector<int64_t>, int64_t> constants;
+  for (const Affine &condition : conditions) {
+    Affine simple = reduced(canonical(condition, shape));
     std::optional<Range> range = rangeOf(simple, shape);
-    if (!range)
-      return unknown();
+    if (!range) {
+      isKnown = false;
+      return std::nullopt;
+    }
     if (range->high < 0)
-      return ofBoolean(false);
-    if (range->low < 0)
-      result.conditions.push_back(std::move(simple));
+      return std::nullopt;
+    if (range->low >= 0)
+      continue;
+    auto [entry, isNew] =
+        constants.try_emplace(std::move(simple.coefficients), simple.constant);
+    if (!isNew)
+      entry->second = std::min(entry->second, simple.constant);
   }
-  std::sort(result.conditions.begin(), result.conditions.end());
-  result.conditions.erase(
-      std::unique(result.conditions.begin(), result.conditions.end()),
-      result.conditions.end());
+  Conditions result;
+  for (const auto &[coefficients, constant] : constants) {
+    std::vector<int64_t> negated = coefficients;
+    for (int64_t &coefficient : negated)
+      coefficient = int64_t(-uint64_t(coefficient));
+    // f ≥ -c and -f ≥ -d leave nothing between when c + d < 0.
+    if (auto other = constants.find(negated); other != constants.end())
+      if (__int128(constant) + other->second < 0)
+        return std::nullopt;
+    result.push_back({constant, coefficients});
+  }
   return result;
 }
 
+/// Whether each of `weaker` follows from a condition of `stronger`.
+static bool implies(const Conditions &stronger, const Conditions &weaker) {
+  return std::all_of(weaker.begin(), weaker.end(), [&](const Affine &wanted) {
+    return std::any_of(stronger.begin(), stronger.end(),
+                       [&](const Affine &given) {
+                         return given.coefficients == wanted.coefficients &&
+                                given.constant <= wanted.constant;
+                       });
+  });
+}
+
+/// Whether one of two conditions always holds: f ≥ -c or -f ≥ -d, c + d ≥ -1.
+static bool coverAll(const Conditions &a, const Conditions &b) {
+  if (a.size() != 1 || b.size() != 1)
+    return false;
+  for (size_t i = 0; i < a[0].coefficients.size(); ++i)
+    if (uint64_t(a[0].coefficients[i]) + uint64_t(b[0].coefficients[i]) != 0)
+      return false;
+  return __int128(a[0].constant) + b[0].constant >= -1;
+}
+
+Elements Elements::ofAlternatives(std::span<const Conditions> alternatives,
+                                  std::span<const int64_t> shape) {
+  std::vector<Conditions> possible;
+  bool isKnown = true;
+  for (const Conditions &conditions : alternatives)
+    if (auto simple = canonicalConditions(conditions, shape, isKnown))
+      possible.push_back(std::move(*simple));
+  if (!isKnown)
+    return unknown();
+  std::sort(possible.begin(), possible.end());
+  possible.erase(std::unique(possible.begin(), possible.end()), possible.end());
+  Elements result = ofBoolean(false);
+  for (const Conditions &each : possible) {
+    bool follows = false;
+    for (const Conditions &other : possible) {
+      if (coverAll(each, other))
+        return ofBoolean(true);
+      follows |= &each != &other && implies(each, other);
+    }
+    if (!follows)
+      result.alternatives.push_back(each);
+  }
+  return result.alternatives.size() > kMaxAlternatives ? unknown() : result;
+}
+
 std::optional<bool> Elements::asBoolean() const {
-  if (kind != Kind::Boolean || (!never && !conditions.empty()))
+  if (kind != Kind::Boolean)
     return std::nullopt;
-  return !never;
+  if (alternatives.empty())
+    return false;
+  return alternatives.front().empty() ? std::optional(true) : std::nullopt;
+}
+
+bool Elements::holdsAt(std::span<const int64_t> place) const {
+  auto holds = [&](const Affine &condition) {
+    __int128 value = condition.constant;
+    for (size_t i = 0; i < place.size(); ++i)
+      value += __int128(condition.coefficients[i]) * place[i];
+    return value >= 0;
+  };
+  return std::any_of(alternatives.begin(), alternatives.end(),
+                     [&](const Conditions &conditions) {
+                       return std::all_of(conditions.begin(), conditions.end(),
+                                          holds);
+                     });
 }
 
 Elements Elements::at(std::span<const Affine> replacements,
                       std::span<const int64_t> shape) const {
   if (isInteger())
     return ofInteger(substitute(integer, replacements, shape.size()), shape);
-  if (!isBoolean() || never)
-    return *this;
-  std::vector<Affine> moved;
-  for (const Affine &condition : conditions) {
-    std::optional<Affine> function =
-        substitute(condition, replacements, shape.size());
-    if (!function)
-      return unknown();
-    moved.push_back(std::move(*function));
+  if (kind == Kind::Magnitude) {
+    auto function = substitute(integer, replacements, shape.size());
+    return function ? ofMagnitude(*function, shape) : unknown();
   }
-  return ofConditions(std::move(moved), shape);
+  if (!isBoolean())
+    return *this;
+  std::vector<Conditions> moved = alternatives;
+  for (Conditions &conditions : moved)
+    for (Affine &condition : conditions) {
+      std::optional<Affine> function =
+          substitute(condition, replacements, shape.size());
+      if (!function)
+        return unknown();
+      condition = std::move(*function);
+    }
+  return ofAlternatives(moved, shape);
 }
 
 Elements smp::isNotNegative(const Affine &difference,
                             std::span<const int64_t> shape) {
-  return Elements::ofConditions({difference}, shape);
+  return Elements::ofAlternatives(std::vector<Conditions>{{difference}}, shape);
 }
 
 Elements smp::isZero(const Affine &difference, std::span<const int64_t> shape) {
   std::optional<Affine> negated = scale(difference, -1);
   if (!negated)
     return Elements::unknown();
-  return Elements::ofConditions({difference, *negated}, shape);
+  return Elements::ofAlternatives(
+      std::vector<Conditions>{{difference, *negated}}, shape);
 }
 
 Elements smp::conjunction(const Elements &a, const Elements &b,
@@ -189,20 +291,42 @@ Elements smp::conjunction(const Elements &a, const Elements &b,
     return Elements::ofBoolean(false);
   if (!a.isBoolean() || !b.isBoolean())
     return Elements::unknown();
-  std::vector<Affine> both = a.conditions;
-  both.insert(both.end(), b.conditions.begin(), b.conditions.end());
-  return Elements::ofConditions(std::move(both), shape);
+  std::vector<Conditions> both;
+  for (const Conditions &left : a.alternatives)
+    for (const Conditions &right : b.alternatives) {
+      both.push_back(left);
+      both.back().insert(both.back().end(), right.begin(), right.end());
+    }
+  return Elements::ofAlternatives(both, shape);
+}
+
+Elements smp::disjunction(const Elements &a, const Elements &b,
+                          std::span<const int64_t> shape) {
+  if (a.asBoolean() == true || b.asBoolean() == true)
+    return Elements::ofBoolean(true);
+  if (!a.isBoolean() || !b.isBoolean())
+    return Elements::unknown();
+  std::vector<Conditions> either = a.alternatives;
+  either.insert(either.end(), b.alternatives.begin(), b.alternatives.end());
+  return Elements::ofAlternatives(either, shape);
 }
 
 Elements smp::complement(const Elements &a, std::span<const int64_t> shape) {
-  if (std::optional<bool> value = a.asBoolean())
-    return Elements::ofBoolean(!*value);
-  if (!a.isBoolean() || a.conditions.size() != 1)
+  if (!a.isBoolean())
     return Elements::unknown();
-  // not (e ≥ 0) is -e - 1 ≥ 0.
-  std::optional<Affine> negated = scale(a.conditions.front(), -1);
-  if (!negated ||
-      __builtin_sub_overflow(negated->constant, 1, &negated->constant))
-    return Elements::unknown();
-  return Elements::ofConditions({*negated}, shape);
+  Elements result = Elements::ofBoolean(true);
+  for (const Conditions &conditions : a.alternatives) {
+    std::vector<Conditions> either;
+    for (const Affine &condition : conditions) {
+      // not (e ≥ 0) is -e - 1 ≥ 0.
+      std::optional<Affine> negated = scale(condition, -1);
+      if (!negated ||
+          __builtin_sub_overflow(negated->constant, 1, &negated->constant))
+        return Elements::unknown();
+      either.push_back({*negated});
+    }
+    result =
+        conjunction(result, Elements::ofAlternatives(either, shape), shape);
+  }
+  return result;
 }

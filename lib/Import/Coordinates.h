@@ -9,20 +9,26 @@
 // where they are and on nothing else. They are computed here as functions of
 // the coordinates x₀, x₁, ... of the tensor:
 //
-//   an integer tensor is affine:      c + k₀ x₀ + k₁ x₁ + ...
-//   a bool tensor is a conjunction:   e₁ ≥ 0 and e₂ ≥ 0 and ..., each affine
+//   an integer tensor is affine:     c + k₀ x₀ + k₁ x₁ + ...
+//                or the magnitude    |c + k₀ x₀ + k₁ x₁ + ...| of one, which
+//                                    only comparisons understand
+//   a bool tensor is a disjunction of conjunctions of inequalities:
+//                                    (e₁ ≥ 0 and e₂ ≥ 0 ...) or ..., e affine
 //
 // Both are kept canonical for the tensor's shape (a coordinate of a dim of
-// size 1 is 0; an inequality that always holds is dropped; the coefficients of
-// one have no common divisor), so that equal functions compare equal:
+// size 1 is 0; an inequality that always holds, or follows from another, is
+// dropped; the coefficients of one have no common divisor), so that equal
+// functions mostly compare equal:
 //
-//   | tensor of shape [4, 4]    | function         |
-//   |---------------------------|------------------|
-//   | iota 1                    | x₁               |
-//   | compare le iota 1, iota 0 | x₀ - x₁ ≥ 0      |
-//   | compare ge iota 1, fill 0 | always           |
+//   | tensor of shape [4, 4]    | function                  |
+//   |---------------------------|---------------------------|
+//   | iota 1                    | x₁                        |
+//   | compare le iota 1, iota 0 | x₀ - x₁ ≥ 0               |
+//   | compare ge iota 1, fill 0 | always                    |
+//   | compare ne iota 1, iota 0 | x₀ - x₁ - 1 ≥ 0 or        |
+//   |                           | x₁ - x₀ - 1 ≥ 0           |
 //
-// What is neither, or leaves 64 bits, is unknown.
+// What is neither, leaves 64 bits or has very many alternatives is unknown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,25 +79,31 @@ struct Range {
 std::optional<Range> rangeOf(const Affine &function,
                              std::span<const int64_t> shape);
 
+/// All are ≥ 0; none means always.
+using Conditions = std::vector<Affine>;
+
 /// The elements of a tensor as a function of their coordinates.
 struct Elements {
-  enum class Kind { Unknown, Integer, Boolean };
+  enum class Kind { Unknown, Integer, Magnitude, Boolean };
   Kind kind = Kind::Unknown;
-  Affine integer;
-  /// All are ≥ 0; none means always.
-  std::vector<Affine> conditions;
-  bool never = false;
+  Affine integer; ///< or what the magnitude is of
+  /// One of them holds; none means never.
+  std::vector<Conditions> alternatives;
 
   static Elements unknown() { return {}; }
   static Elements ofInteger(const std::optional<Affine> &function,
                             std::span<const int64_t> shape);
-  static Elements ofConditions(std::vector<Affine> conditions,
-                               std::span<const int64_t> shape);
+  static Elements ofMagnitude(const Affine &function,
+                              std::span<const int64_t> shape);
+  static Elements ofAlternatives(std::span<const Conditions> alternatives,
+                                 std::span<const int64_t> shape);
   static Elements ofBoolean(bool value);
 
   bool isInteger() const { return kind == Kind::Integer; }
   bool isBoolean() const { return kind == Kind::Boolean; }
   std::optional<bool> asBoolean() const;
+  /// The value of a bool tensor at a place.
+  bool holdsAt(std::span<const int64_t> place) const;
   bool operator==(const Elements &) const = default;
 
   /// The same function seen from other coordinates: those of this tensor are
@@ -106,7 +118,8 @@ Elements isNotNegative(const Affine &difference,
                        std::span<const int64_t> shape);
 Elements conjunction(const Elements &a, const Elements &b,
                      std::span<const int64_t> shape);
-/// Unknown unless `a` is a single inequality or constant.
+Elements disjunction(const Elements &a, const Elements &b,
+                     std::span<const int64_t> shape);
 Elements complement(const Elements &a, std::span<const int64_t> shape);
 
 } // namespace smp

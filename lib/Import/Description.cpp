@@ -45,8 +45,10 @@ void DescriptionReader::readPorts(const Json &root) {
       json.expects("'outputs' to hold lists", ports);
     for (const Json &output :
          json.list(json.object(root, "outputs"), graph.c_str()))
-      result.outputs[graph][json.text(output, "value")] = {
-          json.text(output, "name"), json.text(output, "role")};
+      result.outputs[graph].emplace_back(
+          json.text(output, "value"),
+          Description::Port{json.text(output, "name"),
+                            json.text(output, "role")});
   }
 }
 
@@ -72,11 +74,14 @@ void DescriptionReader::readParameter(const Json &value) {
       return json.numberOf(found ? *found : Json(), key);
     };
     if (kind == "constant")
-      parameter.initializer = {Kind::Constant, number("value"), 0};
+      parameter.initializer = {Kind::Constant, number("value")};
     else if (kind == "normal")
       parameter.initializer = {Kind::Normal, number("mean"), number("std")};
     else if (kind == "uniform")
       parameter.initializer = {Kind::Uniform, number("low"), number("high")};
+    else if (kind == "truncated_normal")
+      parameter.initializer = {Kind::TruncatedNormal, number("mean"),
+                               number("std"), number("low"), number("high")};
     else
       parameter.unknownInitializer = kind;
   }

@@ -79,12 +79,14 @@ void GraphImporter::addFunction(ModuleOp module, StringRef functionName) {
         builder.getDictionaryAttr({text(builder, kNameAttr, port.name),
                                    text(builder, kRoleAttr, port.role)}));
   }
+  size_t place = 0;
   for (const pt2::GraphOutput &output : graph.outputs) {
-    if (!output.mutates.empty()) {
-      refusals.add(output.mutates, "is a buffer that the graph changes");
+    if (!isReturned(output))
       continue;
-    }
-    pt2::Description::Port port = names.output(graphName, graph, output.value);
+    pt2::Description::Port port =
+        output.mutates.empty()
+            ? names.output(graphName, place++, output.value)
+            : pt2::Description::Port{output.mutates, "state"};
     results.push_back(typeOf(output.value));
     resultAttrs.push_back(
         builder.getDictionaryAttr({text(builder, kNameAttr, port.name),
@@ -208,9 +210,9 @@ void GraphImporter::importNode(const pt2::Node &node) {
     for (const std::string &value : argument.tensors)
       bindInput(value, node.scope, loc);
   NodeImporter importer(node, state, builder, loc);
-  if (succeeded(applyRule(node, importer)))
+  if (node.refusal.empty() && succeeded(applyRule(node, importer)))
     return;
-  refusals.add(node, importer.problem());
+  refusals.add(node, node.refusal.empty() ? importer.problem() : node.refusal);
   // Stand-ins, so that the rest of the graph is looked at as well.
   for (const std::string &output : node.outputs) {
     auto meta = graph.tensors.find(output);
@@ -226,7 +228,7 @@ void GraphImporter::addReturn() {
   SmallVector<Value> results;
   listener.scope = "";
   for (const pt2::GraphOutput &output : graph.outputs) {
-    if (!output.mutates.empty())
+    if (!isReturned(output))
       continue;
     bindInput(output.value, "", builder.getUnknownLoc());
     auto found = state.tensors.find(output.value);

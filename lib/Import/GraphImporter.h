@@ -45,10 +45,11 @@ class GraphImporter {
 public:
   GraphImporter(const pt2::Pt2Archive &archive, const ModelNames &names,
                 const std::string &graphName, const pt2::ExportedGraph &graph,
-                Refusals &refusals)
+                int64_t fixedBatch, Refusals &refusals)
       : archive(archive), names(names), graphName(graphName), graph(graph),
         refusals(refusals) {
     state.graph = &graph;
+    state.fixedBatch = fixedBatch;
   }
 
   /// Adds the function to the module.
@@ -60,6 +61,11 @@ private:
   void importNode(const pt2::Node &node);
   llvm::LogicalResult applyRule(const pt2::Node &node, NodeImporter &importer);
   void addReturn();
+  /// What a buffer becomes is a result of training, under the buffer's name;
+  /// evaluation leaves buffers as they are.
+  bool isReturned(const pt2::GraphOutput &output) const {
+    return output.mutates.empty() || graphName == "model";
+  }
 
   /// The value of a parameter or state that the node uses.
   void bindInput(const std::string &value, const std::string &scope,

@@ -49,6 +49,7 @@ ArrayRef<ImportRule> smp::constantRules() {
   static const ImportRule rules[] = {
       {"aten.zeros.default", importZeros, ""},
       {"aten.zeros_like.default", importZeros, ""},
+      {"aten.zero.default", importZeros, ""},
       {"aten.new_zeros.default", importZeros, ""},
       {"aten.ones.default", importOnes, ""},
       {"aten.ones_like.default", importOnes, ""},

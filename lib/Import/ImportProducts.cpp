@@ -57,7 +57,11 @@ static LogicalResult importMm(NodeImporter &n) {
   return n.give(linear(n, lhs, rhs, /*transposed=*/true));
 }
 
-static Tensor batchMatmul(NodeImporter &n, Tensor lhs, Tensor rhs) {
+Tensor smp::matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs) {
+  return linear(n, lhs, rhs, /*transposed=*/true);
+}
+
+Tensor smp::batchMatmul(NodeImporter &n, Tensor lhs, Tensor rhs) {
   Shape shape = lhs.shape;
   shape.back() = rhs.shape.back();
   return {BatchMatmulOp::create(n.builder, n.loc,
@@ -72,6 +76,23 @@ static LogicalResult importBmm(NodeImporter &n) {
   if (lhs.rank() != 3 || rhs.rank() != 3)
     return n.refuse("of tensors that are no batches of matrices");
   return n.give(batchMatmul(n, lhs, rhs));
+}
+
+/// beta · self + alpha · batch1 · batch2.
+static LogicalResult importBaddbmm(NodeImporter &n) {
+  Tensor lhs = n.tensor("batch1"), rhs = n.tensor("batch2");
+  if (lhs.rank() != 3 || rhs.rank() != 3)
+    return n.refuse("of tensors that are no batches of matrices");
+  Tensor product = batchMatmul(n, lhs, rhs);
+  Tensor self = n.broadcast(n.tensor("self"), product.shape);
+  Type element = product.element();
+  if (double alpha = n.number("alpha", 1.0); alpha != 1.0)
+    product = n.binary<MulOp>(product, n.fill(alpha, element, product.shape));
+  if (double beta = n.number("beta", 1.0); beta != 1.0)
+    self = n.binary<MulOp>(self, n.fill(beta, element, product.shape));
+  if (n.refused())
+    return failure();
+  return n.give(n.binary<AddOp>(product, self));
 }
 
 /// The leading dims of a matmul's result with the operand's own last two.
@@ -100,6 +121,7 @@ ArrayRef<ImportRule> smp::productRules() {
       {"aten.addmm.default", importAddmm, "self mat1 mat2"},
       {"aten.mm.default", importMm, "self mat2"},
       {"aten.bmm.default", importBmm, "self mat2"},
+      {"aten.baddbmm.default", importBaddbmm, "self batch1 batch2"},
       {"aten.matmul.default", importMatmul, "self other"},
   };
   return rules;

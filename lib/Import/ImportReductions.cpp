@@ -55,7 +55,10 @@ static LogicalResult importMean(NodeImporter &n) {
   bool keep = n.flag("keepdim", false);
   if (n.refused())
     return failure();
-  if (std::optional<int64_t> count = extent(operand, dims))
+  bool isLoss = n.state.fixedBatch > 0 && !keep && operand.rank() > 0 &&
+                int64_t(dims.size()) == operand.rank() && batchRows(n, operand);
+  std::optional<int64_t> count = extent(operand, dims);
+  if (count && !isLoss)
     return n.give(dims.empty() ? operand
                                : meanOver(n, operand, dims, keep, *count));
   // A mean over the batch is a term of the loss: another batch must weigh its

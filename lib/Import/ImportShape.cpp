@@ -122,6 +122,9 @@ ArrayRef<ImportRule> smp::shapeRules() {
       {"aten.view.default", importReshape, "self"},
       {"aten.reshape.default", importReshape, "self"},
       {"aten._unsafe_view.default", importReshape, "self"},
+      {"aten.view_as.default", importReshape, "self"},
+      {"aten.reshape_as.default", importReshape, "self"},
+      {"aten.ravel.default", importReshape, "self"},
       {"aten.flatten.using_ints", importReshape, "self"},
       {"aten.unflatten.int", importReshape, "self"},
       {"aten.unsqueeze.default", importReshape, "self"},
@@ -136,7 +139,10 @@ ArrayRef<ImportRule> smp::shapeRules() {
       {"aten.transpose.int", importTranspose, "self"},
       {"aten.t.default", importMatrixTranspose, "self"},
       {"aten.mT.default", importMatrixTranspose, "self"},
+      {"aten.mH.default", importMatrixTranspose, "self"},
+      {"aten.adjoint.default", importMatrixTranspose, "self"},
       {"aten.repeat.default", importRepeat, "self"},
+      {"aten.tile.default", importRepeat, "self"},
       {"aten.repeat_interleave.self_int", importRepeatInterleave, "self"},
   };
   return rules;

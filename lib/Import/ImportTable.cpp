@@ -18,8 +18,9 @@ static const llvm::StringMap<const ImportRule *> &importTable() {
     llvm::StringMap<const ImportRule *> rules;
     for (ArrayRef<ImportRule> family :
          {arithmeticRules(), logicRules(), constantRules(), shapeRules(),
-          cutRules(), productRules(), reductionRules(), indexRules(),
-          networkRules(), lossRules()})
+          cutRules(), moveRules(), scatterRules(), productRules(),
+          einsumRules(), activationRules(), reductionRules(), indexRules(),
+          networkRules(), convolutionRules(), lossRules()})
       for (const ImportRule &rule : family)
         rules[rule.target] = &rule;
     return rules;

@@ -31,10 +31,15 @@ llvm::ArrayRef<ImportRule> logicRules();
 llvm::ArrayRef<ImportRule> constantRules();
 llvm::ArrayRef<ImportRule> shapeRules();
 llvm::ArrayRef<ImportRule> cutRules();
+llvm::ArrayRef<ImportRule> moveRules();
+llvm::ArrayRef<ImportRule> scatterRules();
 llvm::ArrayRef<ImportRule> productRules();
+llvm::ArrayRef<ImportRule> einsumRules();
+llvm::ArrayRef<ImportRule> activationRules();
 llvm::ArrayRef<ImportRule> reductionRules();
 llvm::ArrayRef<ImportRule> indexRules();
 llvm::ArrayRef<ImportRule> networkRules();
+llvm::ArrayRef<ImportRule> convolutionRules();
 llvm::ArrayRef<ImportRule> lossRules();
 
 /// Null for an operator that smp has not.
@@ -57,6 +62,11 @@ Tensor operandAs(NodeImporter &n, llvm::StringRef name, mlir::Type element,
 
 /// Conversion as PyTorch does it: to bool is a comparison with zero.
 Tensor convert(NodeImporter &n, Tensor operand, mlir::Type element);
+
+/// [M, K] · [K, N].
+Tensor matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs);
+/// [..., M, K] · [..., K, N], of equal leading dims.
+Tensor batchMatmul(NodeImporter &n, Tensor lhs, Tensor rhs);
 
 /// Gives the mean over all elements as a term of the loss.
 Tensor meanLoss(NodeImporter &n, Tensor operand);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Import/Importer.h"
+#include "DeriveConvention.h"
 #include "GraphImporter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Verifier.h"
@@ -56,8 +57,10 @@ namespace {
 
 class ModuleImporter {
 public:
-  ModuleImporter(MLIRContext *context, const Pt2Archive &archive)
-      : archive(archive), names(archive), builder(context) {}
+  ModuleImporter(MLIRContext *context, const Pt2Archive &archive,
+                 const pt2::Description &description)
+      : archive(archive), description(description), names(archive, description),
+        builder(context) {}
 
   OwningOpRef<ModuleOp> run();
 
@@ -69,6 +72,7 @@ private:
   RankedTensorType typeOf(const GraphInput &input);
 
   const Pt2Archive &archive;
+  const pt2::Description &description;
   ModelNames names;
   OpBuilder builder;
   Refusals refusals;
@@ -94,14 +98,15 @@ void ModuleImporter::addAttributes(ModuleOp module) {
   });
   if (weights)
     module->setAttr("smp.exported_weights", builder.getUnitAttr());
-  const pt2::Description *description = archive.description();
-  if (!description)
-    return;
-  if (!description->convention.empty())
+  if (!description.convention.empty())
     module->setAttr("smp.data_convention",
-                    builder.getStringAttr(description->convention));
-  module->setAttr("smp.batch",
-                  builder.getI64IntegerAttr(description->exampleBatch));
+                    builder.getStringAttr(description.convention));
+  if (description.exampleBatch == 0)
+    return;
+  IntegerAttr rows = builder.getI64IntegerAttr(description.exampleBatch);
+  module->setAttr("smp.batch", rows);
+  if (description.batchSymbol.empty())
+    module->setAttr("smp.fixed_batch", rows);
 }
 
 /// The initialiser as an attribute, or null.
@@ -109,27 +114,25 @@ static InitAttr initOf(MLIRContext *context,
                        const pt2::Description::Parameter &about) {
   if (!about.initializer)
     return {};
-  using Kind = Initializer::Kind;
-  InitKind kind = about.initializer->kind == Kind::Constant ? InitKind::Constant
-                  : about.initializer->kind == Kind::Normal ? InitKind::Normal
-                                                            : InitKind::Uniform;
+  // The kinds of the attribute are in the order of the library's.
+  auto kind = static_cast<InitKind>(about.initializer->kind);
   return InitAttr::get(context, kind, about.initializer->a,
-                       about.initializer->b);
+                       about.initializer->b, about.initializer->low,
+                       about.initializer->high);
 }
 
 void ModuleImporter::addParameter(const std::string &name,
                                   RankedTensorType type) {
   MLIRContext *context = builder.getContext();
   pt2::Description::Parameter about;
-  if (const pt2::Description *description = archive.description())
-    if (auto found = description->parameters.find(name);
-        found != description->parameters.end())
-      about = found->second;
+  if (auto found = description.parameters.find(name);
+      found != description.parameters.end())
+    about = found->second;
   Location loc = NameLoc::get(builder.getStringAttr(name));
   if (!about.unknownInitializer.empty())
     emitWarning(loc) << "expects '" << name
-                     << "' to be initialised by a constant, normal or uniform "
-                        "distribution, got '"
+                     << "' to be initialised by a constant, a normal, "
+                        "uniform or truncated normal distribution, got '"
                      << about.unknownInitializer
                      << "'; a job needs weights to start";
   SmallVector<StringRef> aliases(llvm::drop_begin(names.namesOf(name)));
@@ -177,10 +180,12 @@ OwningOpRef<ModuleOp> ModuleImporter::run() {
   addParameters();
   addStates();
   const std::string train = "model", eval = "eval";
-  GraphImporter(archive, names, train, archive.train(), refusals)
+  int64_t fixedBatch =
+      description.batchSymbol.empty() ? description.exampleBatch : 0;
+  GraphImporter(archive, names, train, archive.train(), fixedBatch, refusals)
       .run(*module, "train");
   if (archive.eval())
-    GraphImporter(archive, names, eval, *archive.eval(), refusals)
+    GraphImporter(archive, names, eval, *archive.eval(), fixedBatch, refusals)
         .run(*module, "eval");
   if (!refusals.empty()) {
     auto error = emitError(loc)
@@ -196,21 +201,53 @@ OwningOpRef<ModuleOp> ModuleImporter::run() {
 
 } // namespace
 
+static OwningOpRef<ModuleOp> fail(Location loc, const Error &error) {
+  InFlightDiagnostic diagnostic = emitError(loc) << error.message;
+  if (!error.note.empty())
+    diagnostic.attachNote() << error.note;
+  return {};
+}
+
+/// A decomposition runs the bodies of `with torch.no_grad()` in place.
+static void warnOfLostRegions(Location loc, const Pt2Archive &archive) {
+  if (archive.description() || !archive.train().decomposed)
+    return;
+  InFlightDiagnostic warning =
+      emitWarning(loc)
+      << "expects regions under torch.no_grad() to be marked, got a decomposed "
+         "graph, in which they leave no mark: gradients flow through them";
+  warning.attachNote() << "if the model has such regions, save what "
+                          "torch.export.export returned, or use smp.export";
+}
+
 OwningOpRef<ModuleOp> smp::importArchive(MLIRContext *context,
-                                         const Pt2Archive &archive) {
+                                         const Pt2Archive &archive,
+                                         const pt2::ArchiveHints &hints) {
   context->loadDialect<SmpDialect, func::FuncDialect, arith::ArithDialect>();
-  return ModuleImporter(context, archive).run();
+  Location loc = FileLineColLoc::get(
+      context, llvm::sys::path::filename(archive.path()), 0, 0);
+  Result<pt2::Description> description = describeArchive(archive, hints);
+  if (!description)
+    return fail(loc, description.error());
+  warnOfLostRegions(loc, archive);
+  OwningOpRef<ModuleOp> module =
+      ModuleImporter(context, archive, *description).run();
+  if (!module || archive.description() || !hints.convention.empty())
+    return module;
+  FailureOr<std::string> convention = deriveConvention(*module);
+  if (failed(convention))
+    return {};
+  if (!convention->empty())
+    (*module)->setAttr("smp.data_convention",
+                       StringAttr::get(context, *convention));
+  return module;
 }
 
 OwningOpRef<ModuleOp> smp::importModel(MLIRContext *context,
                                        const std::string &path) {
   Result<Pt2Archive> archive = Pt2Archive::open(path);
-  if (!archive) {
-    auto error = emitError(UnknownLoc::get(context), archive.error().message);
-    if (!archive.error().note.empty())
-      error.attachNote() << archive.error().note;
-    return {};
-  }
+  if (!archive)
+    return fail(UnknownLoc::get(context), archive.error());
   OwningOpRef<ModuleOp> module = importArchive(context, *archive);
   PassManager passes(context);
   passes.addPass(createRecoverCompositesPass());

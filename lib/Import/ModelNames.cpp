@@ -8,21 +8,9 @@
 #include "ModelNames.h"
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 using namespace smp;
 using namespace smp::pt2;
-
-/// Names of values that some node or output uses.
-static std::set<std::string> usedValues(const ExportedGraph &graph) {
-  std::set<std::string> used;
-  for (const Node &node : graph.nodes)
-    for (const Argument &argument : node.arguments)
-      used.insert(argument.tensors.begin(), argument.tensors.end());
-  for (const GraphOutput &output : graph.outputs)
-    used.insert(output.value);
-  return used;
-}
 
 void ModelNames::addGroup(const std::vector<std::string> &names) {
   for (const std::string &name : names)
@@ -30,35 +18,11 @@ void ModelNames::addGroup(const std::vector<std::string> &names) {
   groups.push_back(names);
 }
 
-/// Without a description, names of one real storage are one parameter. (Left
-/// out values of one type all share one empty storage.)
-void ModelNames::tieSharedStorages(const Pt2Archive &archive) {
-  using Place = std::tuple<std::string, int64_t, std::vector<int64_t>>;
-  std::map<Place, std::vector<std::string>> byPlace;
-  std::set<std::string> used = usedValues(archive.train());
-  for (const GraphInput &input : archive.train().inputs) {
-    auto tensor = archive.weights().find(input.target);
-    if (input.kind != GraphInput::Kind::Parameter ||
-        tensor == archive.weights().end() || !tensor->second.hasData)
-      continue;
-    std::vector<std::string> &names = byPlace[{
-        tensor->second.member, tensor->second.offset, tensor->second.shape}];
-    // The graph uses one of the names; that one is canonical.
-    names.insert(used.count(input.value) ? names.begin() : names.end(),
-                 input.target);
-  }
-  for (const auto &[place, names] : byPlace)
-    if (names.size() > 1)
-      addGroup(names);
-}
-
-ModelNames::ModelNames(const Pt2Archive &archive)
-    : description(archive.description()) {
-  if (description)
-    for (const std::vector<std::string> &names : description->aliases)
-      addGroup(names);
-  else
-    tieSharedStorages(archive);
+ModelNames::ModelNames(const Pt2Archive &archive,
+                       const Description &description)
+    : description(description) {
+  for (const std::vector<std::string> &names : description.aliases)
+    addGroup(names);
   for (const ExportedGraph *graph : {&archive.train(), archive.eval()})
     for (const GraphInput &input :
          graph ? graph->inputs : std::vector<GraphInput>())
@@ -70,9 +34,8 @@ ModelNames::ModelNames(const Pt2Archive &archive)
     if (groupOf.count(name) && seen.insert(namesOf(name).front()).second)
       order.push_back(namesOf(name).front());
   };
-  if (description)
-    for (const std::string &name : description->order)
-      append(name);
+  for (const std::string &name : description.order)
+    append(name);
   for (const GraphInput &input : archive.train().inputs)
     if (input.kind == GraphInput::Kind::Parameter)
       append(input.target);
@@ -102,32 +65,21 @@ const std::string &ModelNames::aliasFor(const std::string &name,
 }
 
 Description::Port ModelNames::input(const std::string &value) const {
-  if (description) {
-    auto found = description->inputs.find(value);
-    if (found != description->inputs.end())
-      return found->second;
-  }
-  bool label = value.starts_with("label") || value.starts_with("target");
-  return {value, label ? "label" : "input"};
+  auto found = description.inputs.find(value);
+  return found == description.inputs.end() ? Description::Port{value, "input"}
+                                           : found->second;
 }
 
-Description::Port ModelNames::output(const std::string &graph,
-                                     const ExportedGraph &content,
+Description::Port ModelNames::output(const std::string &graph, size_t place,
                                      const std::string &value) const {
-  if (description) {
-    auto listed = description->outputs.find(graph);
-    if (listed != description->outputs.end())
-      if (auto found = listed->second.find(value);
-          found != listed->second.end())
-        return found->second;
-  }
-  // The first scalar of floating type is the loss.
-  for (const GraphOutput &output : content.outputs) {
-    auto tensor = content.tensors.find(output.value);
-    if (tensor == content.tensors.end() || !tensor->second.sizes.empty())
-      continue;
-    return {value == output.value ? "loss" : value,
-            value == output.value ? "loss" : "output"};
+  if (auto listed = description.outputs.find(graph);
+      listed != description.outputs.end()) {
+    const auto &ports = listed->second;
+    if (place < ports.size() && ports[place].first == value)
+      return ports[place].second;
+    for (const auto &[name, port] : ports)
+      if (name == value)
+        return port;
   }
   return {value, "output"};
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the description says of names, with what can be told without one.
+// What the description says of names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ namespace smp {
 
 class ModelNames {
 public:
-  explicit ModelNames(const pt2::Pt2Archive &archive);
+  ModelNames(const pt2::Pt2Archive &archive,
+             const pt2::Description &description);
 
   /// All names of the parameter, the canonical one first.
   const std::vector<std::string> &namesOf(const std::string &name) const;
@@ -31,15 +32,14 @@ public:
                               const std::string &scope) const;
 
   pt2::Description::Port input(const std::string &value) const;
-  pt2::Description::Port output(const std::string &graph,
-                                const pt2::ExportedGraph &content,
+  /// Of the output at a place among those that are no states.
+  pt2::Description::Port output(const std::string &graph, size_t place,
                                 const std::string &value) const;
 
 private:
-  void tieSharedStorages(const pt2::Pt2Archive &archive);
   void addGroup(const std::vector<std::string> &names);
 
-  const pt2::Description *description;
+  const pt2::Description &description;
   std::vector<std::vector<std::string>> groups;
   std::map<std::string, size_t> groupOf;
   std::vector<std::string> order;

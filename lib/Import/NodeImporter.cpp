@@ -199,9 +199,18 @@ bool NodeImporter::isUsed(unsigned index) const {
   });
 }
 
-int64_t smp::rowsPerSample(NodeImporter &n, const Tensor &tensor) {
+std::optional<int64_t> smp::batchRows(NodeImporter &n, const Tensor &tensor) {
   if (tensor.shape.empty())
-    return 1;
-  auto batch = pt2::SizeExpr::symbol(n.state.batchSymbol);
-  return tensor.shape.front().multipleOf(batch).value_or(1);
+    return std::nullopt;
+  const pt2::SizeExpr &rows = tensor.shape.front();
+  int64_t batch = n.state.fixedBatch;
+  if (batch == 0)
+    return rows.multipleOf(pt2::SizeExpr::symbol(n.state.batchSymbol));
+  int64_t size = rows.constant().value_or(0);
+  return size > 0 && size % batch == 0 ? std::optional(size / batch)
+                                       : std::nullopt;
+}
+
+int64_t smp::rowsPerSample(NodeImporter &n, const Tensor &tensor) {
+  return batchRows(n, tensor).value_or(1);
 }

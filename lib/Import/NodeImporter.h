@@ -27,6 +27,8 @@ struct GraphState {
   std::map<std::string, Tensor, std::less<>> tensors;
   SizeValues sizes;
   std::string batchSymbol;
+  /// Rows of every batch where the graph fixes them, else 0.
+  int64_t fixedBatch = 0;
   int64_t sites = 0;
   int64_t terms = 0;
 };
@@ -79,7 +81,10 @@ private:
   const pt2::TensorMeta *meta(unsigned index) const;
 };
 
-/// The rows of dim 0 that one sample has; 1 if that dim has no batch.
+/// The rows of dim 0 that one sample has; none if that dim has no batch. Where
+/// the batch is fixed, a dim that is a multiple of it is taken to have it.
+std::optional<int64_t> batchRows(NodeImporter &n, const Tensor &tensor);
+/// The same, or 1.
 int64_t rowsPerSample(NodeImporter &n, const Tensor &tensor);
 
 } // namespace smp

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Import/Pt2Archive.h"
+#include "Functionalize.h"
+#include "InlineRegions.h"
 #include "JsonReader.h"
 #include <cstring>
 
@@ -59,6 +61,7 @@ StoredTensor readStored(JsonReader &json, const std::string &name,
   if (tensor.shape.size() != tensor.strides.size())
     json.fail("expects '" + name + "' to have as many strides as sizes");
   tensor.offset = json.integer(json.object(meta, "storage_offset"), "as_int");
+  tensor.trainable = json.flag(meta, "requires_grad", true);
   tensor.member = json.text(entry, "path_name");
   return tensor;
 }
@@ -110,6 +113,8 @@ Status Pt2Archive::readGraph(const std::string &name) {
   SMP_ASSIGN_OR_RETURN(
       ExportedGraph graph,
       ExportedGraph::parse(text, "'" + path() + "': " + member));
+  inlineRegions(graph);
+  functionalize(graph);
   graphs.emplace(name, std::move(graph));
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "SpecializeSteps.h"
 #include "smp/Import/Passes.h"
+#include "smp/Interpret/Interpretable.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -49,6 +50,12 @@ namespace {
 struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
   using SpecializePassBase::SpecializePassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SpecializePassBase::getDependentDialects(registry);
+    // Constants are folded by the interpreter's semantics.
+    interpret::registerInterpreter(registry);
+  }
+
   /// Rows of the option, or of the exported example.
   int64_t chosenRows() {
     if (rows > 0)
@@ -74,6 +81,8 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
     // Masks before the rest: they are recognised from what is folded away.
     foldAttentionMasks(function);
     foldCoordinates(function);
+    if (failed(foldConstants(function)))
+      return failure();
     // Folds, brings to canonical form and drops what is no longer used.
     if (failed(applyPatternsGreedily(function, canonicalForms)))
       return failure();
@@ -91,6 +100,17 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
       return signalPassFailure();
     }
     int64_t chosen = chosenRows();
+    auto fixed = getOperation()->getAttrOfType<IntegerAttr>("smp.fixed_batch");
+    if (fixed && chosen != fixed.getInt()) {
+      InFlightDiagnostic error = getOperation().emitError("expects rows of ")
+                                 << fixed.getInt()
+                                 << ", as the export fixes the batch, got "
+                                 << chosen;
+      error.attachNote()
+          << "export it with dynamic_shapes, or set 'batch_size' "
+             "to as many rows for each microbatch";
+      return signalPassFailure();
+    }
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(specialize(function, chosen)))
         return signalPassFailure();

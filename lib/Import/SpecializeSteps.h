@@ -25,6 +25,9 @@ llvm::LogicalResult inferStaticShapes(mlir::func::FuncOp function,
 /// Replaces integer and bool tensors that are constants or positions.
 void foldCoordinates(mlir::func::FuncOp function);
 
+/// Replaces integers that are computed from constants through floating numbers.
+llvm::LogicalResult foldConstants(mlir::func::FuncOp function);
+
 /// Turns mask operands of attention into mask attributes where they say no
 /// more than one can.
 void foldAttentionMasks(mlir::func::FuncOp function);

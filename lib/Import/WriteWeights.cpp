@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "smp/Import/Pt2Archive.h"
+#include "smp/Import/DescribeArchive.h"
 #include "smp/Support/Safetensors.h"
 #include <list>
 #include <set>
@@ -16,9 +16,8 @@ using namespace smp::pt2;
 Result<size_t> smp::pt2::writeWeights(const Pt2Archive &archive,
                                       const std::string &path) {
   std::set<std::string, std::less<>> others;
-  if (const Description *description = archive.description())
-    for (const std::vector<std::string> &group : description->aliases)
-      others.insert(group.begin() + 1, group.end());
+  for (const std::vector<std::string> &group : aliasGroups(archive))
+    others.insert(group.begin() + 1, group.end());
   // Copies of tensors that are not contiguous in their storage; the others are
   // written from the mapped file.
   std::list<std::vector<std::byte>> copies;

@@ -28,15 +28,22 @@ public:
       return -std::numeric_limits<double>::infinity();
     if (!bias)
       return 0;
+    if (bias->isFloat())
+      return bias->floats()[element(row, key)];
+    return bias->ints()[element(row, key)]
+               ? 0
+               : -std::numeric_limits<double>::infinity();
+  }
+
+  /// Which element of the bias belongs to a score.
+  int64_t element(int64_t row, int64_t key) const {
     int64_t place[] = {row / scores[2] / scores[1], row / scores[2] % scores[1],
-                       query, key};
+                       row % scores[2], key};
     int64_t element = 0;
     for (int64_t dim = 0; dim < 4; ++dim)
       element =
           element * bias->dim(dim) + (bias->dim(dim) == 1 ? 0 : place[dim]);
-    if (bias->isFloat())
-      return bias->floats()[element];
-    return bias->ints()[element] ? 0 : -std::numeric_limits<double>::infinity();
+    return element;
   }
 
 private:

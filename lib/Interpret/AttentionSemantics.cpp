@@ -93,7 +93,8 @@ static Results evaluate(AttentionOp op, Operands in, Context &context) {
 
 // With P the probabilities, M the dropout factors and O = (P M) V:
 // dV = (P M)^T dO, dS = P (M (dO V^T) - rowsum(dO O)), dQ = scale dS K,
-// dK = scale dS^T Q; grouped keys and values gather from all their queries.
+// dK = scale dS^T Q; grouped keys and values gather from all their queries, and
+// the bias from all the scores it is added to.
 static Results evaluate(AttentionGradOp op, Operands in, Context &context) {
   Heads heads(in[1], in[2], in[3]);
   ScoreBias bias(heads.scores(), op.getMask(), op.getBias() ? &in[6] : nullptr);
@@ -105,6 +106,9 @@ static Results evaluate(AttentionGradOp op, Operands in, Context &context) {
       dv(in[3].type(), in[3].shape());
   auto dqs = dq.mutableFloats(), dks = dk.mutableFloats(),
        dvs = dv.mutableFloats();
+  std::optional<Tensor> dbias;
+  if (op.getBiasGradient())
+    dbias.emplace(in[6].type(), in[6].shape());
   std::vector<double> row(heads.keys);
   for (int64_t r = 0; r < heads.rows(); ++r) {
     scoresOfRow(heads, bias, scale, r, row);
@@ -118,6 +122,8 @@ static Results evaluate(AttentionGradOp op, Operands in, Context &context) {
       double dScore = row[key] * (factor * dot(cotangent, r * valueWidth,
                                                heads.v, v, valueWidth) -
                                   delta);
+      if (dbias)
+        dbias->mutableFloats()[bias.element(r, key)] += dScore;
       for (int64_t i = 0; i < valueWidth; ++i)
         dvs[v + i] += row[key] * factor * cotangent[r * valueWidth + i];
       for (int64_t i = 0; i < width; ++i) {
@@ -126,7 +132,10 @@ static Results evaluate(AttentionGradOp op, Operands in, Context &context) {
       }
     }
   }
-  return {dq, dk, dv};
+  Results results = {dq, dk, dv};
+  if (dbias)
+    results.push_back(*dbias);
+  return results;
 }
 
 // (x1, x2) -> (x1 cos - x2 sin, x2 cos + x1 sin), x1 and x2 the halves of the

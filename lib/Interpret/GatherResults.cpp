@@ -50,22 +50,32 @@ void ProgramRunner::gatherOutputs(StepResult &result) {
     result.outputs[name] = concatenate(values);
 }
 
-/// Takes over the updated parameters, on which all holders must agree.
+/// Takes over the updated parameters and changed states, on which all holders
+/// must agree.
 LogicalResult ProgramRunner::gatherModel() {
   std::map<std::string, const VirtualRank *> holders;
+  auto take = [&](const VirtualRank &rank, StringRef what,
+                  const std::string &name, const Tensor &value,
+                  TensorMap &values) -> LogicalResult {
+    auto [holder, first] = holders.try_emplace(name, &rank);
+    if (first)
+      values[name] = value;
+    else if (!identical(values[name], value))
+      return module.emitError("expects ranks ")
+             << grid->rank(holder->second->coordinate) << " and "
+             << grid->rank(rank.coordinate) << " to agree on " << what << " '"
+             << name << "' after the update, got different values";
+    return success();
+  };
   for (VirtualRank &rank : virtualRanks) {
     const TensorMap &parameters = rank.memory->heldParameters();
-    for (const std::string &name : rank.memory->updatedParameters()) {
-      const Tensor &value = parameters.find(name)->second;
-      auto [holder, first] = holders.try_emplace(name, &rank);
-      if (first)
-        model.parameters[name] = value;
-      else if (!identical(model.parameters[name], value))
-        return module.emitError("expects ranks ")
-               << grid->rank(holder->second->coordinate) << " and "
-               << grid->rank(rank.coordinate) << " to agree on parameter '"
-               << name << "' after the update, got different values";
-    }
+    for (const std::string &name : rank.memory->updatedParameters())
+      if (failed(take(rank, "parameter", name, parameters.find(name)->second,
+                      model.parameters)))
+        return failure();
+    for (const auto &[name, value] : rank.memory->changedStates())
+      if (failed(take(rank, "state", name, value, model.states)))
+        return failure();
     for (const auto &[name, value] : rank.memory->updatedOptimizer())
       model.optimizer[name] = value;
   }

@@ -149,9 +149,12 @@ void Joiner::finish() {
     joined.setResultAttr(index, kNameAttr, builder.getStringAttr("loss"));
     joined.setResultAttr(index++, kRoleAttr, builder.getStringAttr("loss"));
   }
-  for (auto &[binding, value] : outputs)
+  for (auto &[binding, value] : outputs) {
+    if (binding.getKind() == BindingKind::State)
+      joined.setResultAttr(index, kRoleAttr, builder.getStringAttr("state"));
     joined.setResultAttr(index++, kNameAttr,
                          builder.getStringAttr(binding.getKey()));
+  }
 }
 
 /// The program of a chunk that a graph consists of.

@@ -67,7 +67,7 @@ static Results evaluate(AttentionSoftmaxOp op, Operands in, Context &context) {
 }
 
 // With P the probabilities and M the dropout factors: the weights P M, and
-// scale P (M dW - rowsum(dO O)) for the unscaled scores.
+// P (M dW - rowsum(dO O)) for the scaled scores, times scale for the others.
 static Results evaluate(AttentionSoftmaxGradOp op, Operands in,
                         Context &context) {
   const Tensor &scores = in[0];
@@ -76,6 +76,7 @@ static Results evaluate(AttentionSoftmaxGradOp op, Operands in,
   ScoreBias bias(scores.shape(), op.getMask(), op.getBias() ? &in[5] : nullptr);
   DropoutMask dropout = maskOf(scores, op, context);
   double scale = op.getScale().convertToDouble();
+  double outer = op.getUnscaled() ? 1.0 : scale;
   int64_t keys = scores.lastDim(), width = in[2].lastDim();
   Tensor weights = scores, gradient = scores;
   auto w = weights.mutableFloats(), g = gradient.mutableFloats();
@@ -91,7 +92,7 @@ static Results evaluate(AttentionSoftmaxGradOp op, Operands in,
       int64_t at = r * keys + key;
       double factor = dropout.factor(at);
       w[at] = row[key] * factor;
-      g[at] = scale * row[key] * (factor * weightGrad[at] - delta);
+      g[at] = outer * row[key] * (factor * weightGrad[at] - delta);
     }
   }
   return {weights, gradient};

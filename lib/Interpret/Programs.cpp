@@ -34,6 +34,7 @@ void RankMemory::beginStep() {
   stepValues[BindingKind::Metric].clear();
   updated.clear();
   updatedState.clear();
+  changed.clear();
 }
 
 static FailureOr<Tensor> found(const Launch &launch, BindingAttr binding,
@@ -107,7 +108,7 @@ LogicalResult RankMemory::write(const Launch &launch, unsigned result,
     return success();
   }
   case BindingKind::State:
-    states[key] = std::move(value);
+    states[key] = changed[key] = std::move(value);
     return success();
   case BindingKind::Optimizer:
     optimizer[key] = updatedState[key] = std::move(value);

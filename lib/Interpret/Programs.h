@@ -46,6 +46,8 @@ public:
   /// The optimizer's state of these.
   const TensorMap &updatedOptimizer() const { return updatedState; }
   const std::vector<std::string> &updatedParameters() const { return updated; }
+  /// The states that the step has changed, as they are now.
+  const TensorMap &changedStates() const { return changed; }
 
   /// The rows of a model input for a microbatch.
   std::function<llvm::FailureOr<Tensor>(llvm::StringRef, int64_t)> loadInput;
@@ -66,7 +68,7 @@ private:
   TensorMap parameters, states, optimizer;
   std::map<BindingKind, TensorMap> stepValues;
   std::vector<std::string> updated;
-  TensorMap updatedState;
+  TensorMap updatedState, changed;
 };
 
 /// The values of a microbatch under their keys, the boundaries shared by the

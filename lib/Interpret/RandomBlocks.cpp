@@ -141,17 +141,35 @@ Value RandomBlocks::norm(Value x) {
   }
 }
 
+MaskAttr RandomBlocks::mask() {
+  MLIRContext *context = builder.getContext();
+  switch (pick(0, 5)) {
+  case 0:
+    return MaskAttr::get(context, MaskKind::None);
+  case 1:
+    return MaskAttr::get(context, MaskKind::Window, pick(0, 2), pick(0, 1));
+  case 2:
+    return MaskAttr::get(context, MaskKind::Prefix, pick(1, shape.length));
+  default:
+    return MaskAttr::get(context, MaskKind::Causal);
+  }
+}
+
 Value RandomBlocks::attention(Value x) {
   Value query = heads(linear(x, "query", shape.width));
   Value key = heads(linear(x, "key", shape.width));
   Value value = heads(linear(x, "value", shape.width));
   double scale = 1 / std::sqrt(double(shape.width) / shape.heads);
-  MaskKind kind = pick(0, 2) ? MaskKind::Causal : MaskKind::None;
+  MaskAttr seen = mask();
   bool drawn = pick(0, 1), drops = dropout && drawn;
-  auto mask = MaskAttr::get(builder.getContext(), kind);
+  // A learned bias broadcasts over the batch, and sometimes over the heads.
+  Value bias;
+  if (pick(0, 2) == 0)
+    bias = parameter(
+        "bias", {1, pick(0, 1) ? shape.heads : 1, shape.length, shape.length});
   ++site;
   Value mixed =
-      create<AttentionOp>(query, key, value, Value(), mask, APFloat(scale),
+      create<AttentionOp>(query, key, value, bias, seen, APFloat(scale),
                           APFloat(drops ? 0.25 : 0.0), drops ? site : 0)
           .getResult();
   return create<AddOp>(x, linear(merge(mixed), "out", shape.width));

@@ -54,6 +54,7 @@ private:
   Value expandVector(Value vector, Value like);
   Value linear(Value x, llvm::StringRef name, int64_t width);
   Value heads(Value x);
+  MaskAttr mask();
   Value merge(Value x);
   Value maybeDropout(Value x);
 

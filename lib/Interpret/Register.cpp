@@ -23,6 +23,8 @@ void interpret::registerInterpreter(mlir::DialectRegistry &registry) {
     attachProductSemantics(context);
     attachNormSemantics(context);
     attachAttentionSemantics(context);
+    attachBatchNormSemantics(context);
+    attachConvolutionSemantics(context);
     attachIndexSemantics(context);
     attachLossSemantics(context);
     attachLoweredSemantics(context);

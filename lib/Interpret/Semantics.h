@@ -81,6 +81,8 @@ void attachReductionSemantics(mlir::MLIRContext *context);
 void attachProductSemantics(mlir::MLIRContext *context);
 void attachNormSemantics(mlir::MLIRContext *context);
 void attachAttentionSemantics(mlir::MLIRContext *context);
+void attachBatchNormSemantics(mlir::MLIRContext *context);
+void attachConvolutionSemantics(mlir::MLIRContext *context);
 void attachIndexSemantics(mlir::MLIRContext *context);
 void attachLossSemantics(mlir::MLIRContext *context);
 void attachLoweredSemantics(mlir::MLIRContext *context);

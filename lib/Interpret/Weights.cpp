@@ -131,7 +131,9 @@ static Result<Tensor> initialValue(ParameterOp parameter,
                  "give the weights as a file"};
   // The kinds of the attribute are in the order of the library's.
   auto kind = static_cast<Initializer::Kind>(init->getKind());
-  initialize({kind, init->getA(), init->getB()}, source.seed, name, 0, values);
+  Initializer initializer{kind, init->getA(), init->getB(), init->getLow(),
+                          init->getHigh()};
+  initialize(initializer, source.seed, name, 0, values);
   return toTensor(type, values);
 }
 

@@ -45,10 +45,17 @@ private:
   FailureOr<std::vector<std::vector<Tensor>>> countsOf(int64_t step,
                                                        const TensorMap &batch);
   LogicalResult collect(ArrayRef<Tensor> results, StepResult &result);
+  FailureOr<TensorMap> runOwner(int64_t step, int64_t owner,
+                                const TensorMap &batch,
+                                ArrayRef<std::vector<Tensor>> counts,
+                                StepResult &result);
+  void averageStates(ArrayRef<TensorMap> owners);
 
   OwningOpRef<ModuleOp> copy;
   func::FuncOp countFunction, stepFunction;
   std::vector<std::string> inputs, outputs;
+  /// Of the results, those that are what a state becomes.
+  std::vector<bool> changesState;
   int64_t lossIndex = -1;
   /// The alias of each gradient that `stepFunction` returns.
   std::vector<std::string> gradientAliases;
@@ -100,6 +107,7 @@ LogicalResult WholeRunner::prepare() {
   for (unsigned index = 0; index < train.getNumResults(); ++index) {
     DictionaryAttr attributes = train.getResultAttrDict(index);
     outputs.push_back(nameOf(attributes, kNameAttr));
+    changesState.push_back(nameOf(attributes, kRoleAttr) == "state");
     if (nameOf(attributes, kRoleAttr) == "loss")
       lossIndex = index;
   }
@@ -205,7 +213,7 @@ LogicalResult WholeRunner::collect(ArrayRef<Tensor> results,
     Tensor value = results[index];
     if (static_cast<int64_t>(index) == lossIndex)
       result.loss += value.floats()[0];
-    else
+    else if (!changesState[index])
       outputParts[name].push_back(value.rank() ? value : value.reshaped({1}));
   }
   for (auto [index, alias] : llvm::enumerate(gradientAliases)) {
@@ -217,22 +225,63 @@ LogicalResult WholeRunner::collect(ArrayRef<Tensor> results,
   return success();
 }
 
+/// The microbatches of one owner, each with the states that the one before has
+/// left; gives what they become.
+FailureOr<TensorMap> WholeRunner::runOwner(int64_t step, int64_t owner,
+                                           const TensorMap &batch,
+                                           ArrayRef<std::vector<Tensor>> counts,
+                                           StepResult &result) {
+  TensorMap states = model.states;
+  for (int64_t m = 0; m < options.microbatches(); ++m) {
+    std::vector<Tensor> arguments = argumentsOf(batch, owner, m);
+    llvm::append_range(arguments, counts[m]);
+    Context context = contextOf(step, owner, m);
+    context.states = &states;
+    auto results = execute(stepFunction, arguments, context);
+    if (failed(results) || failed(collect(*results, result)))
+      return failure();
+    for (auto [index, name] : llvm::enumerate(outputs))
+      if (changesState[index])
+        states[name] = (*results)[index];
+  }
+  return states;
+}
+
+/// The mean over the owners; integers count alike on all of them.
+void WholeRunner::averageStates(ArrayRef<TensorMap> owners) {
+  for (auto [index, name] : llvm::enumerate(outputs)) {
+    if (!changesState[index])
+      continue;
+    Tensor mean = owners.front().find(name)->second;
+    if (mean.isFloat()) {
+      for (const TensorMap &states : owners.drop_front())
+        mean = sum(mean, states.find(name)->second);
+      for (double &element : mean.mutableFloats())
+        element /= owners.size();
+    }
+    if (options.precision == Precision::Native)
+      mean.roundToType();
+    model.states[name] = mean;
+  }
+}
+
 LogicalResult WholeRunner::runStep(int64_t step, const TensorMap &batch,
                                    StepResult &result) {
   auto counts = countsOf(step, batch);
   if (failed(counts))
     return failure();
   outputParts.clear();
-  size_t share = 0;
-  for (int64_t owner = 0; owner < options.owners; ++owner)
-    for (int64_t m = 0; m < options.microbatches(); ++m) {
-      std::vector<Tensor> arguments = argumentsOf(batch, owner, m);
-      llvm::append_range(arguments, (*counts)[share++]);
-      auto results =
-          execute(stepFunction, arguments, contextOf(step, owner, m));
-      if (failed(results) || failed(collect(*results, result)))
-        return failure();
-    }
+  std::vector<TensorMap> states;
+  for (int64_t owner = 0; owner < options.owners; ++owner) {
+    size_t count = options.microbatches();
+    auto after =
+        runOwner(step, owner, batch,
+                 ArrayRef(*counts).slice(owner * count, count), result);
+    if (failed(after))
+      return failure();
+    states.push_back(std::move(*after));
+  }
+  averageStates(states);
   for (auto &[name, parts] : outputParts)
     result.outputs[name] = concatenate(parts);
   result.gradients = sumAliases(module, result.aliasGradients);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "smp/IR/SmpDialect.h"
+#include "Patterns.h"
 #include "smp/Lowering/Lowering.h"
 #include "smp/Lowering/Passes.h"
 
@@ -31,9 +31,6 @@ struct ProductShape {
 
 } // namespace
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 static int64_t lastDim(Value value) { return typeOf(value).getShape().back(); }
 static int64_t rowsOf(Value value) {
   return typeOf(value).getNumElements() / lastDim(value);
@@ -176,6 +173,42 @@ static LogicalResult decomposeAttention(AttentionOp op,
   return success();
 }
 
+static Value scaled(OpBuilder &builder, AttentionGradOp op, Value value,
+                    double factor) {
+  if (factor == 1.0)
+    return value;
+  Value number = FillOp::create(builder, op.getLoc(), value.getType(),
+                                builder.getF64FloatAttr(factor), ValueRange());
+  auto product = MulOp::create(builder, op.getLoc(), value, number);
+  copyScope(op, product);
+  return product;
+}
+
+/// The sum over the dims along which a tensor of `type` broadcasts to `value`.
+static Value sumTo(OpBuilder &builder, AttentionGradOp op, Value value,
+                   RankedTensorType type) {
+  SmallVector<int64_t> dims, left;
+  for (auto [dim, size] : llvm::enumerate(typeOf(value).getShape()))
+    if (size != 1 && type.getDimSize(dim) == 1)
+      dims.push_back(dim);
+    else
+      left.push_back(size);
+  if (!dims.empty()) {
+    auto sum =
+        ReduceSumOp::create(builder, op.getLoc(), typeOf(value).clone(left),
+                            value, builder.getDenseI64ArrayAttr(dims));
+    copyScope(op, sum);
+    value = sum;
+  }
+  if (typeOf(value).getShape() != type.getShape())
+    value = ReshapeOp::create(builder, op.getLoc(),
+                              typeOf(value).clone(type.getShape()), value,
+                              ValueRange());
+  if (value.getType() != type)
+    value = CastOp::create(builder, op.getLoc(), type, value);
+  return value;
+}
+
 static LogicalResult decomposeAttentionGrad(AttentionGradOp op,
                                             PatternRewriter &rewriter) {
   HeadShapes heads(op.getQuery(), op.getKey(), op.getValue());
@@ -187,11 +220,14 @@ static LogicalResult decomposeAttentionGrad(AttentionGradOp op,
                          heads.scoresOf(heads.width));
   Value weightGrad = product(heads.scores, op.getCotangent(), op.getValue(),
                              heads.scoresOf(heads.valueWidth));
+  // The bias is added after scaling, and its gradient is that of the scores
+  // there; query and key are then scaled at the end.
+  UnitAttr unscaled = op.getBiasGrad() ? op.getBiasGradientAttr() : UnitAttr();
   auto rows = AttentionSoftmaxGradOp::create(
       rewriter, op.getLoc(), heads.scores, heads.scores, scores, weightGrad,
       op.getOutput(), op.getCotangent(), op.getLse(), op.getBias(),
       op.getMaskAttr(), op.getScaleAttr(), op.getDropoutAttr(),
-      op.getSiteAttr(), op.getScopeAttr());
+      op.getSiteAttr(), unscaled, op.getScopeAttr());
   Value valueGrad =
       product(op.getValueGrad().getType(), rows.getWeights(), op.getCotangent(),
               heads.gathered(heads.valueWidth));
@@ -199,7 +235,14 @@ static LogicalResult decomposeAttentionGrad(AttentionGradOp op,
                             op.getKey(), heads.weighted(heads.width));
   Value keyGrad = product(op.getKeyGrad().getType(), rows.getScoresGrad(),
                           op.getQuery(), heads.gathered(heads.width));
-  rewriter.replaceOp(op, {queryGrad, keyGrad, valueGrad});
+  SmallVector<Value> results = {queryGrad, keyGrad, valueGrad};
+  if (Value biasGrad = op.getBiasGrad()) {
+    for (Value &result : MutableArrayRef(results).take_front(2))
+      result = scaled(rewriter, op, result, op.getScale().convertToDouble());
+    results.push_back(
+        sumTo(rewriter, op, rows.getScoresGrad(), typeOf(biasGrad)));
+  }
+  rewriter.replaceOp(op, results);
   return success();
 }
 
@@ -290,6 +333,8 @@ void smp::decompose(func::FuncOp program) {
   patterns.add(decomposeLayerNormGrad);
   patterns.add(decomposeRmsNormGrad);
   patterns.add(decomposeCrossEntropy);
+  addConvolutionPatterns(patterns);
+  addBatchNormPatterns(patterns);
   patterns.add(accumulateInProduct);
   walkAndApplyPatterns(program, std::move(patterns));
 }

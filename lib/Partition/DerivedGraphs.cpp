@@ -41,6 +41,25 @@ static void removeRandomness(func::FuncOp graph) {
   });
 }
 
+/// Makes batch norms use their running averages, which then stay as they are.
+static void useRunningAverages(func::FuncOp graph) {
+  graph.walk([](BatchNormOp norm) {
+    OpBuilder builder(norm);
+    auto inference = BatchNormInferenceOp::create(
+        builder, norm.getLoc(), norm.getOperand(), norm.getWeight(),
+        norm.getBias(), norm.getRunningMean(), norm.getRunningVariance(),
+        norm.getEpsilonAttr(), norm.getScopeAttr());
+    inference->setAttr(kChunkAttr, norm->getAttr(kChunkAttr));
+    if (auto known = norm->getAttrOfType<DenseI64ArrayAttr>(kActivationsAttr))
+      inference->setAttr(kActivationsAttr,
+                         builder.getDenseI64ArrayAttr({known[0]}));
+    norm.getResult().replaceAllUsesWith(inference.getResult());
+    norm.getNewRunningMean().replaceAllUsesWith(norm.getRunningMean());
+    norm.getNewRunningVariance().replaceAllUsesWith(norm.getRunningVariance());
+    norm.erase();
+  });
+}
+
 /// Replaces the results of `graph` by these.
 static void setResults(func::FuncOp graph,
                        ArrayRef<std::pair<Value, StringRef>> results,
@@ -184,6 +203,7 @@ LogicalResult RowWeights::apply() {
 FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
   func::FuncOp graph = copyOf(train, "evaluate");
   removeRandomness(graph);
+  useRunningAverages(graph);
   if (failed(RowWeights(graph, rows).apply()))
     return failure();
   SmallVector<std::string> names;
@@ -206,6 +226,7 @@ FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
 func::FuncOp smp::derivePredict(func::FuncOp train) {
   func::FuncOp graph = copyOf(train, "predict");
   removeRandomness(graph);
+  useRunningAverages(graph);
   SmallVector<std::pair<Value, StringRef>> results;
   Operation *terminator = graph.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace smp;
@@ -50,6 +51,7 @@ private:
   partition::LinearProblem buildProblem();
   void addMemory(std::vector<partition::Unit> &units);
   void addCuts(partition::LinearProblem &problem);
+  void keepStatesWhole(partition::LinearProblem &problem);
   Result<std::vector<int>> chooseChunks(PartitionReport &report);
   Result<std::vector<int>> chooseAutomatically(PartitionReport &report);
   Result<std::vector<int>> chooseManually(PartitionReport &report);
@@ -107,6 +109,32 @@ void ModulePartition::addMemory(std::vector<partition::Unit> &units) {
   });
 }
 
+/// A state is read and changed in one chunk.
+void ModulePartition::keepStatesWhole(partition::LinearProblem &problem) {
+  llvm::StringMap<int> changes;
+  Operation *terminator = train.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    auto role = train.getResultAttrOfType<StringAttr>(index, kRoleAttr);
+    auto name = train.getResultAttrOfType<StringAttr>(index, kNameAttr);
+    Operation *op = value.getDefiningOp();
+    if (role && role == "state" && name && op && groupOf.count(op))
+      changes[name.getValue()] = groupOf[op];
+  }
+  train.walk([&](GetStateOp read) {
+    auto change = changes.find(read.getState());
+    if (change == changes.end())
+      return;
+    for (Operation *user : read->getUsers()) {
+      auto group = groupOf.find(user);
+      if (group == groupOf.end())
+        continue;
+      auto [first, last] = std::minmax(group->second, change->second);
+      for (int cut = first; cut < last; ++cut)
+        problem.cuts[cut].allowed = false;
+    }
+  });
+}
+
 /// The bytes that cross between neighbours: each value between its definition
 /// and its last use, forth and, for floats, back. A parameter is read under
 /// one name in one chunk only.
@@ -153,6 +181,7 @@ partition::LinearProblem ModulePartition::buildProblem() {
   }
   addMemory(problem.units);
   addCuts(problem);
+  keepStatesWhole(problem);
   return problem;
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -31,6 +32,7 @@ std::optional<BindingKind> bindingOfRole(StringRef role) {
       .Case("output", BindingKind::Output)
       .Case(kMetricRole, BindingKind::Metric)
       .Case("count", BindingKind::Count)
+      .Case("state", BindingKind::State)
       .Default(std::nullopt);
 }
 
@@ -254,6 +256,36 @@ static FailureOr<DenseI64ArrayAttr> verifyPartitioned(ModuleOp module,
   return ranks;
 }
 
+/// A state that one chunk changes is that chunk's: another one, which may be on
+/// another rank, would read an old value.
+static LogicalResult
+verifyChangedStates(ArrayRef<SmallVector<func::FuncOp>> programs) {
+  llvm::StringMap<size_t> owners;
+  for (auto [chunk, function] : llvm::enumerate(programs.front())) {
+    func::FuncOp forward = function;
+    for (unsigned i = 0; i < forward.getNumResults(); ++i)
+      if (BindingAttr binding = getResultBinding(forward, i);
+          binding.getKind() == BindingKind::State)
+        owners[binding.getKey()] = chunk;
+  }
+  for (const SmallVector<func::FuncOp> &all : programs)
+    for (auto [chunk, function] : llvm::enumerate(all)) {
+      func::FuncOp program = function;
+      for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+        BindingAttr binding = getArgumentBinding(program, i);
+        auto owner = owners.find(binding.getKey());
+        if (binding.getKind() != BindingKind::State || owner == owners.end() ||
+            owner->second == chunk)
+          continue;
+        return program.emitError("expects state '")
+               << binding.getKey()
+               << "', which the model changes, in one chunk, got it in chunks "
+               << owner->second << " and " << chunk;
+      }
+    }
+  return success();
+}
+
 static FlatSymbolRefAttr symbolOf(func::FuncOp function) {
   return FlatSymbolRefAttr::get(function);
 }
@@ -266,11 +298,12 @@ LogicalResult smp::stageChunks(ModuleOp module) {
   int64_t chunks = ranks->size(), activations = 0;
   int64_t rows = module->getAttrOfType<IntegerAttr>("smp.rows").getInt();
 
-  auto stage = [&](func::FuncOp graph, StringRef suffix, StringRef role) {
-    return GraphStager(graph, chunks, activations).run(suffix, {role});
+  auto stage = [&](func::FuncOp graph, StringRef suffix,
+                   ArrayRef<StringRef> roles) {
+    return GraphStager(graph, chunks, activations).run(suffix, roles);
   };
   FailureOr<SmallVector<func::FuncOp>> forward =
-      stage(train, "forward", "loss");
+      stage(train, "forward", {"loss", "state"});
   if (failed(forward))
     return failure();
   FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows);
@@ -278,10 +311,11 @@ LogicalResult smp::stageChunks(ModuleOp module) {
   if (failed(evaluateGraph) || failed(countGraph))
     return failure();
   func::FuncOp predictGraph = derivePredict(train);
-  auto evaluate = stage(*evaluateGraph, "evaluate", kMetricRole);
-  auto predict = stage(predictGraph, "predict", "output");
-  auto count = stage(*countGraph, "count", "count");
-  if (failed(evaluate) || failed(predict) || failed(count))
+  auto evaluate = stage(*evaluateGraph, "evaluate", {kMetricRole});
+  auto predict = stage(predictGraph, "predict", {"output"});
+  auto count = stage(*countGraph, "count", {"count"});
+  if (failed(evaluate) || failed(predict) || failed(count) ||
+      failed(verifyChangedStates({*forward, *evaluate, *predict})))
     return failure();
   for (func::FuncOp graph : {train, *evaluateGraph, predictGraph, *countGraph})
     graph.erase();

@@ -82,21 +82,6 @@ module @statistics {
 
 // -----
 
-module @bias {
-  // expected-note @+2 {{freeze the parameters of the bias}}
-  smp.parameter @w : tensor<1x1x2x2xf32>
-  func.func @f(%w: tensor<1x1x2x2xf32> {smp.binding = #smp.binding<parameter, "w">},
-               %x: tensor<1x1x2x4xf32> {smp.binding = #smp.binding<input, "x">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
-    // expected-error @+1 {{expects a bias of attention that needs no gradient, got one that depends on a trained parameter}}
-    %0, %lse = smp.attention %x, %x, %x bias %w : tensor<1x1x2x2xf32> <none> scale 1.0 : tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>
-    %1 = smp.reduce_sum %0 [0, 1, 2, 3] : tensor<1x1x2x4xf32> -> tensor<f32>
-    return %1 : tensor<f32>
-  }
-  smp.chunk @chunk0 0 on 0 forward @f
-}
-
-// -----
-
 module @has_backward {
   func.func @f() { return }
   // expected-error @+1 {{expects a chunk that has no backward yet, got @f}}

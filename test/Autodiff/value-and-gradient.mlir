@@ -48,3 +48,17 @@ func.func @train() {
 func.func @train(%x: tensor<i64>) -> (tensor<i64> {smp.role = "loss"}) {
   return %x : tensor<i64>
 }
+
+// -----
+
+// Running averages are state; a parameter in their place has no gradient.
+smp.parameter @mean : tensor<4xf32>
+smp.state @var : tensor<4xf32>
+func.func @train(%x: tensor<2x4xf32>) -> (tensor<f32> {smp.name = "loss", smp.role = "loss"}) {
+  %m = smp.get_parameter @mean as "mean" : tensor<4xf32>
+  %v = smp.get_state @var : tensor<4xf32>
+  // expected-error @+1 {{expects running averages that no parameter reaches, got some that one does}}
+  %0 = smp.batch_norm_inference %x running %m, %v epsilon 1.0e-05 : tensor<2x4xf32>, tensor<4xf32>
+  %1 = smp.reduce_sum %0 [0, 1] : tensor<2x4xf32> -> tensor<f32>
+  return %1 : tensor<f32>
+}

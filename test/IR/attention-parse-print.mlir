@@ -36,6 +36,24 @@ func.func @attention_grad_with_bias_and_dropout(%c: tensor<2x4x8x16xf32>, %q: te
   return
 }
 
+// CHECK-LABEL: func.func @attention_grad_of_a_bias(
+// CHECK-NEXT: %{{.+}}, %{{.+}}, %{{.+}}, %[[BIAS_GRAD:.+]] = smp.attention_grad {{.*}} bias %{{.+}} : tensor<1x4x8x8xf32> bias_gradient <window, 3, 0> scale 2.500000e-01 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8xf32>
+// CHECK-NEXT: return %[[BIAS_GRAD]] : tensor<1x4x8x8xf32>
+func.func @attention_grad_of_a_bias(%c: tensor<2x4x8x16xf32>, %q: tensor<2x4x8x16xf32>, %r: tensor<2x4x8x16xf32>, %lse: tensor<2x4x8xf32>, %b: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
+  %dq, %dk, %dv, %db = smp.attention_grad %c, %q, %q, %q, %r, %lse bias %b : tensor<1x4x8x8xf32> bias_gradient <window, 3, 0> scale 0.25 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8xf32>
+  return %db : tensor<1x4x8x8xf32>
+}
+
+// CHECK-LABEL: func.func private @masks
+// CHECK-SAME: test.causal = #smp.mask<causal>
+// CHECK-SAME: test.none = #smp.mask<none>
+// CHECK-SAME: test.prefix = #smp.mask<prefix, 4>
+// CHECK-SAME: test.window = #smp.mask<window, 127, 0>
+func.func private @masks() attributes {
+  test.none = #smp.mask<none>, test.causal = #smp.mask<causal>,
+  test.window = #smp.mask<window, 127, 0>, test.prefix = #smp.mask<prefix, 4>
+}
+
 // CHECK-LABEL: func.func @rotary_embedding(
 // CHECK-SAME: %[[ARG0:.+]]: tensor<2x4x8x16xf32>, %[[ARG1:.+]]: tensor<8x8xf32>, %[[ARG2:.+]]: tensor<8x8xf32>
 // CHECK-NEXT: %[[V0:.+]] = smp.rotary_embedding %[[ARG0]], %[[ARG1]], %[[ARG2]] : tensor<2x4x8x16xf32>, tensor<8x8xf32>

@@ -128,6 +128,30 @@ func.func @attention_grad_of_fewer_rows(%q: tensor<1x4x8x2xf32>, %k: tensor<1x4x
 
 // -----
 
+// attention_grad_c12
+func.func @bias_gradient_without_bias(%q: tensor<1x4x8x2xf32>, %lse: tensor<1x4x8xf32>) {
+  // expected-error@+1 {{'smp.attention_grad' op expects a bias of floating numbers for 'bias_gradient', got none}}
+  %r:3 = "smp.attention_grad"(%q, %q, %q, %q, %q, %lse) <{bias_gradient, mask = #smp.mask<none>, scale = 1.0 : f64}> : (tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>) -> (tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>)
+  return
+}
+
+// -----
+
+// attention_grad_c12
+func.func @bias_gradient_of_a_mask(%q: tensor<1x4x8x2xf32>, %lse: tensor<1x4x8xf32>, %m: tensor<1x4x8x8xi1>) {
+  // expected-error@+1 {{'smp.attention_grad' op expects a bias of floating numbers for 'bias_gradient', got one of i1}}
+  %r:3 = "smp.attention_grad"(%q, %q, %q, %q, %q, %lse, %m) <{bias_gradient, mask = #smp.mask<none>, scale = 1.0 : f64}> : (tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8xf32>, tensor<1x4x8x8xi1>) -> (tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>, tensor<1x4x8x2xf32>)
+  return
+}
+
+// -----
+
+// mask_c1
+// expected-error@+1 {{expects numbers of keys of at least 0 in a mask, got -1}}
+func.func private @window_of_no_keys() attributes { test.mask = #smp.mask<window, -1, 0> }
+
+// -----
+
 // rotary_embedding_c1
 func.func @rotation_of_an_odd_size(%x: tensor<8x3xf32>, %c: tensor<8x1xf32>) {
   // expected-error@+1 {{'smp.rotary_embedding' op expects an operand [..., S, D] with even D, got 'tensor<8x3xf32>'}}

@@ -14,6 +14,9 @@ smp.parameter @frozen : tensor<4xf32> frozen init #smp.init<constant, 1.0>
 // CHECK: smp.parameter @uniform : tensor<4xf32> init <uniform, -5.000000e-01, 5.000000e-01>
 smp.parameter @uniform : tensor<4xf32> init #smp.init<uniform, -0.5, 0.5>
 
+// CHECK: smp.parameter @truncated : tensor<4xf32> init <truncated_normal, 0.000000e+00, 2.000000e-02, -4.000000e-02, 4.000000e-02>
+smp.parameter @truncated : tensor<4xf32> init #smp.init<truncated_normal, 0.0, 0.02, -0.04, 0.04>
+
 // CHECK: smp.state @rotary.inv_freq : tensor<2xf32> = dense<[1.000000e+00, 1.000000e-01]> : tensor<2xf32>
 smp.state @"rotary.inv_freq" : tensor<2xf32> = dense<[1.0, 0.1]> : tensor<2xf32>
 

@@ -75,7 +75,7 @@ func.func @always(%q: !q, %k: !q, %v: !q) -> !q {
   return %y : !q
 }
 
-// Strictly before, a window, and the other way round are not causal.
+// Row 0 would see nothing: no kind of mask says that.
 // CHECK-LABEL: func.func @strictly_before
 // CHECK: smp.attention {{.*}} bias {{.*}} <none>
 func.func @strictly_before(%q: !q, %k: !q, %v: !q) -> !q {
@@ -87,7 +87,7 @@ func.func @strictly_before(%q: !q, %k: !q, %v: !q) -> !q {
 }
 
 // CHECK-LABEL: func.func @window
-// CHECK: smp.attention {{.*}} bias {{.*}} <none>
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <window, 3, 0> scale
 func.func @window(%q: !q, %k: !q, %v: !q) -> !q {
   %i = smp.iota 2 : tensor<1x1x16x16xi64>
   %j = smp.iota 3 : tensor<1x1x16x16xi64>
@@ -100,8 +100,139 @@ func.func @window(%q: !q, %k: !q, %v: !q) -> !q {
   return %y : !q
 }
 
-// CHECK-LABEL: func.func @transposed
+// A window wider than the sequence is causal.
+// CHECK-LABEL: func.func @wide_window
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <causal> scale
+func.func @wide_window(%q: !q, %k: !q, %v: !q) -> !q {
+  %i = smp.iota 2 : tensor<1x1x16x16xi64>
+  %j = smp.iota 3 : tensor<1x1x16x16xi64>
+  %seen = smp.compare le %j, %i : tensor<1x1x16x16xi64>
+  %w = smp.fill 16.0 : tensor<1x1x16x16xi64>
+  %first = smp.sub %i, %w : tensor<1x1x16x16xi64>
+  %near = smp.compare gt %j, %first : tensor<1x1x16x16xi64>
+  %m = smp.and %seen, %near : tensor<1x1x16x16xi1>
+  %y, %l = smp.attention %q, %k, %v bias %m : tensor<1x1x16x16xi1> <none> scale 0.5 : !q, !q, !q
+  return %y : !q
+}
+
+// Both ways, from the distance.
+// CHECK-LABEL: func.func @two_sided_window
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <window, 2, 2> scale
+func.func @two_sided_window(%q: !q, %k: !q, %v: !q) -> !q {
+  %i = smp.iota 2 : tensor<1x1x16x16xi64>
+  %j = smp.iota 3 : tensor<1x1x16x16xi64>
+  %d = smp.sub %i, %j : tensor<1x1x16x16xi64>
+  %a = smp.abs %d : tensor<1x1x16x16xi64>
+  %w = smp.fill 2.0 : tensor<1x1x16x16xi64>
+  %m = smp.compare le %a, %w : tensor<1x1x16x16xi64>
+  %y, %l = smp.attention %q, %k, %v bias %m : tensor<1x1x16x16xi1> <none> scale 0.5 : !q, !q, !q
+  return %y : !q
+}
+
+// CHECK-LABEL: func.func @prefix
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <prefix, 5> scale
+func.func @prefix(%q: !q, %k: !q, %v: !q) -> !q {
+  %i = smp.iota 2 : tensor<1x1x16x16xi64>
+  %j = smp.iota 3 : tensor<1x1x16x16xi64>
+  %seen = smp.compare le %j, %i : tensor<1x1x16x16xi64>
+  %n = smp.fill 5.0 : tensor<1x1x16x16xi64>
+  %in = smp.compare lt %j, %n : tensor<1x1x16x16xi64>
+  %m = smp.or %in, %seen : tensor<1x1x16x16xi1>
+  %y, %l = smp.attention %q, %k, %v bias %m : tensor<1x1x16x16xi1> <none> scale 0.5 : !q, !q, !q
+  return %y : !q
+}
+
+// A table of a buffer that is a band.
+// CHECK-LABEL: func.func @band_table
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <window, 1, 0> scale
+func.func @band_table(%q: tensor<2x1x3x8xf32>) -> tensor<2x1x3x8xf32> {
+  %t = smp.constant dense<[[true, false, false], [true, true, false], [false, true, true]]> : tensor<3x3xi1>
+  %m = smp.reshape %t : tensor<3x3xi1> -> tensor<1x1x3x3xi1>
+  %y, %l = smp.attention %q, %q, %q bias %m : tensor<1x1x3x3xi1> <none> scale 0.5 : tensor<2x1x3x8xf32>, tensor<2x1x3x8xf32>, tensor<2x1x3x8xf32>
+  return %y : tensor<2x1x3x8xf32>
+}
+
+// A table with a hole is no band.
+// CHECK-LABEL: func.func @holed_table
 // CHECK: smp.attention {{.*}} bias {{.*}} <none>
+func.func @holed_table(%q: tensor<2x1x3x8xf32>) -> tensor<2x1x3x8xf32> {
+  %t = smp.constant dense<[[true, false, false], [true, true, false], [true, false, true]]> : tensor<3x3xi1>
+  %m = smp.reshape %t : tensor<3x3xi1> -> tensor<1x1x3x3xi1>
+  %y, %l = smp.attention %q, %q, %q bias %m : tensor<1x1x3x3xi1> <none> scale 0.5 : tensor<2x1x3x8xf32>, tensor<2x1x3x8xf32>, tensor<2x1x3x8xf32>
+  return %y : tensor<2x1x3x8xf32>
+}
+
+// T5: a learned bias, hidden where the mask says; the bias stays.
+// CHECK-LABEL: func.func @learned_bias
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<1x4x16x16xf32>)
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} bias %[[BIAS]] : tensor<1x4x16x16xf32> <causal> scale
+func.func @learned_bias(%q: !q, %k: !q, %v: !q, %bias: tensor<1x4x16x16xf32>) -> !q {
+  %i = smp.iota 2 : tensor<2x4x16x16xi64>
+  %j = smp.iota 3 : tensor<2x4x16x16xi64>
+  %seen = smp.compare le %j, %i : tensor<2x4x16x16xi64>
+  %all = smp.expand %bias [0, 1, 2, 3] : tensor<1x4x16x16xf32> -> tensor<2x4x16x16xf32>
+  %low = smp.fill -3.4028234663852886e+38 : tensor<2x4x16x16xf32>
+  %b = smp.select %seen, %all, %low : tensor<2x4x16x16xi1>, tensor<2x4x16x16xf32>
+  %y, %l = smp.attention %q, %k, %v bias %b : tensor<2x4x16x16xf32> <none> scale 1.0 : !q, !q, !q
+  return %y : !q
+}
+
+// The same as a sum, in a wider type than the scores.
+// CHECK-LABEL: func.func @learned_bias_added
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<1x4x16x16xf32>)
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} bias %[[BIAS]] : tensor<1x4x16x16xf32> <causal> scale
+func.func @learned_bias_added(%q: !q, %k: !q, %v: !q, %bias: tensor<1x4x16x16xf32>) -> !q {
+  %i = smp.iota 2 : tensor<1x4x16x16xi64>
+  %j = smp.iota 3 : tensor<1x4x16x16xi64>
+  %seen = smp.compare le %j, %i : tensor<1x4x16x16xi64>
+  %zero = smp.fill 0.0 : tensor<1x4x16x16xf32>
+  %low = smp.fill -3.4028234663852886e+38 : tensor<1x4x16x16xf32>
+  %m = smp.select %seen, %zero, %low : tensor<1x4x16x16xi1>, tensor<1x4x16x16xf32>
+  %b = smp.add %bias, %m : tensor<1x4x16x16xf32>
+  %y, %l = smp.attention %q, %k, %v bias %b : tensor<1x4x16x16xf32> <none> scale 1.0 : !q, !q, !q
+  return %y : !q
+}
+
+// Zeros added to every score are no bias.
+// CHECK-LABEL: func.func @zeros
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <none> scale
+func.func @zeros(%q: !q, %k: !q, %v: !q) -> !q {
+  %b = smp.fill 0.0 : tensor<1x4x16x16xf32>
+  %y, %l = smp.attention %q, %k, %v bias %b : tensor<1x4x16x16xf32> <none> scale 1.0 : !q, !q, !q
+  return %y : !q
+}
+
+// A padding mask given as data stays, with the bias below it.
+// CHECK-LABEL: func.func @padding
+// CHECK: %[[B:.*]] = smp.select
+// CHECK: smp.attention {{.*}} bias %[[B]] : tensor<2x4x16x16xf32> <none>
+func.func @padding(%q: !q, %k: !q, %v: !q, %bias: tensor<1x4x16x16xf32>, %seen: tensor<2x16xi1>) -> !q {
+  %r = smp.reshape %seen : tensor<2x16xi1> -> tensor<2x1x1x16xi1>
+  %c = smp.expand %r [0, 1, 2, 3] : tensor<2x1x1x16xi1> -> tensor<2x4x16x16xi1>
+  %all = smp.expand %bias [0, 1, 2, 3] : tensor<1x4x16x16xf32> -> tensor<2x4x16x16xf32>
+  %low = smp.fill -3.4028234663852886e+38 : tensor<2x4x16x16xf32>
+  %b = smp.select %c, %all, %low : tensor<2x4x16x16xi1>, tensor<2x4x16x16xf32>
+  %y, %l = smp.attention %q, %k, %v bias %b : tensor<2x4x16x16xf32> <none> scale 1.0 : !q, !q, !q
+  return %y : !q
+}
+
+// With more queries than keys some would see nothing. Adding a low number
+// changes no weight there, and a mask would leave none.
+// CHECK-LABEL: func.func @queries_without_keys
+// CHECK: smp.attention {{.*}} bias {{.*}} <none>
+func.func @queries_without_keys(%q: tensor<1x1x8x4xf32>, %k: tensor<1x1x4x4xf32>) -> tensor<1x1x8x4xf32> {
+  %i = smp.iota 2 : tensor<1x1x8x4xi64>
+  %j = smp.iota 3 : tensor<1x1x8x4xi64>
+  %seen = smp.compare le %i, %j : tensor<1x1x8x4xi64>
+  %zero = smp.fill 0.0 : tensor<1x1x8x4xf32>
+  %low = smp.fill -3.4028234663852886e+38 : tensor<1x1x8x4xf32>
+  %b = smp.select %seen, %zero, %low : tensor<1x1x8x4xi1>, tensor<1x1x8x4xf32>
+  %y, %l = smp.attention %q, %k, %k bias %b : tensor<1x1x8x4xf32> <none> scale 0.5 : tensor<1x1x8x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
+  return %y : tensor<1x1x8x4xf32>
+}
+
+// CHECK-LABEL: func.func @transposed
+// CHECK-NEXT: smp.attention %{{[^ ]*}}, %{{[^ ]*}}, %{{[^ ]*}} <window, 0, 15> scale
 func.func @transposed(%q: !q, %k: !q, %v: !q) -> !q {
   %i = smp.iota 2 : tensor<1x1x16x16xi64>
   %j = smp.iota 3 : tensor<1x1x16x16xi64>

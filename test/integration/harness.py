@@ -60,12 +60,12 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, metadata
 
 
-def trained_models() -> list[str]:
-    """The models whose reference data has parameters after training."""
+def models_with(prefix: str) -> list[str]:
+    """The models whose reference data has tensors below a prefix."""
     found = []
     for path in sorted(DATA.glob("*.safetensors")):
         names = read_safetensors(path)[0]
-        if any(name.startswith("sgd/params/") for name in names):
+        if any(name.startswith(prefix) for name in names):
             found.append(path.stem)
     return found
 
@@ -108,9 +108,9 @@ class Reference:
             if name.startswith(prefix)
         }
 
-    def rows(self, folder: Path) -> Path:
-        """A data file of the rows of the trajectories."""
-        return write_safetensors(folder / "rows.safetensors", self.below("steps/inputs/"))
+    def rows(self, folder: Path, prefix: str = "steps/inputs/") -> Path:
+        """A data file of the rows of the trajectories, or of others."""
+        return write_safetensors(folder / "rows.safetensors", self.below(prefix))
 
 
 @dataclass
@@ -149,6 +149,7 @@ class Trained:
     losses: list[float]
     parameters: dict[str, Tensor] = field(default_factory=dict)
     norms: list[float] = field(default_factory=list)
+    evaluations: list[float] = field(default_factory=list)
 
 
 def read_metrics(path: Path) -> list[dict]:
@@ -190,7 +191,8 @@ class IntegrationTest(unittest.TestCase):
     def train(self, job: Path, data: Path, steps: int, *options: object) -> Trained:
         metrics, dump = self.path("run.jsonl"), self.path("end.safetensors")
         arguments = [job, "--data", data, "--steps", steps, "--metrics", metrics]
-        if "--resume" not in options:
+        given = any(str(o).startswith(("--resume", "--init")) for o in options)
+        if not given:
             arguments.append("--init=reference")
         finished = run(
             "smp-run", *arguments, "--dump-parameters", dump, *options
@@ -201,6 +203,7 @@ class IntegrationTest(unittest.TestCase):
             [line["loss"] for line in lines if "loss" in line],
             read_safetensors(dump)[0],
             [line["gradient_norm"] for line in lines if "gradient_norm" in line],
+            [line["eval_loss"] for line in lines if "eval_loss" in line],
         )
 
     def initial(self, job: Path) -> dict[str, Tensor]:
@@ -241,7 +244,12 @@ class IntegrationTest(unittest.TestCase):
         self.assertLessEqual((distance / length) ** 0.5, 1e-3)
 
 
-TRAINED_MODELS = trained_models()
+TRAINED_MODELS = models_with("sgd/params/")
+
+
+def first_rows(tensor: Tensor, rows: int) -> Tensor:
+    size = len(tensor.data) // tensor.shape[0]
+    return Tensor(tensor.dtype, [rows, *tensor.shape[1:]], tensor.data[: rows * size])
 
 
 def largest_difference(a: Tensor, b: Tensor) -> float:

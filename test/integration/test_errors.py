@@ -77,6 +77,10 @@ class CompileErrors(IntegrationTest):
             "batch_size", mlp, "--batch-size=6", "--microbatches=4"
         )
         self.expect("'optimizer.lr' expects a number", mlp, "--optimizer.lr=fast")
+        self.expect(
+            "more than one element of each channel in a microbatch, got one",
+            DATA / "convnet.pt2", "--batch-size=4", "--microbatches=4",
+        )  # fmt: skip
         self.expect("tensor_parallel_degree", mlp, "--tensor-parallel-degree=2")
 
     def test_truncated_archive(self) -> None:
@@ -143,9 +147,7 @@ class RunErrors(IntegrationTest):
             },
         )
         begin[-1] = rows
-        self.expect(
-            "'labels' expects tokens below the vocabulary 112, got -1", *begin
-        )
+        self.expect("'labels' expects integers below 112, got -1", *begin)
 
     def test_weights(self) -> None:
         job = self.job("mlp", 1)

@@ -10,15 +10,31 @@ each two of them; SMP_TEST_EXHAUSTIVE=1 takes all models, layouts, schedules.
 from __future__ import annotations
 
 import itertools
+import json
+import math
 import random
 
 from evidence import Table
-from harness import EXHAUSTIVE, IntegrationTest, Reference, Trained, main
+from harness import (
+    DATA,
+    EXHAUSTIVE,
+    IntegrationTest,
+    Reference,
+    Trained,
+    first_rows,
+    largest,
+    largest_difference,
+    main,
+    read_safetensors,
+    run,
+    write_safetensors,
+)
 
 STEPS = 4
+CLIPPING = 0.4  # of the norm, which each model exceeds at a step
 SAMPLES = 8  # of a step, over all replicas
 FACTORS = {
-    "model": ["gpt2", "mlp", "bert"],
+    "model": ["gpt2", "mlp", "bert", "t5"],
     "layout": [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)],
     "schedule": ["simple", "1f1b", "interleaved"],
     "transport": ["threads", "threads", "mpi"],
@@ -69,7 +85,7 @@ def config_of(pp: int, rdp: int, schedule: str) -> dict:
         "batch_size": SAMPLES // rdp,
         "optimizer": {"name": "adamw", "lr": 1e-3},
         "lr_schedule": {"name": "cosine", "warmup_steps": 2, "total_steps": 8},
-        "gradient_clipping": 0.5,
+        "gradient_clipping": CLIPPING,
     }
 
 
@@ -86,7 +102,7 @@ class Layouts(IntegrationTest):
             trained = self.execute(model, job, 1, "--transport=threads")
             self.assertEqual(len(trained.losses), STEPS)
             self.assertEqual(len(set(trained.losses)), STEPS)
-            self.assertGreater(max(trained.norms), 0.5, "no step was clipped")
+            self.assertGreater(max(trained.norms), CLIPPING, "no step was clipped")
             self.references[model] = trained, self.initial(job)
         return self.references[model]
 
@@ -131,6 +147,58 @@ class Layouts(IntegrationTest):
                 case["model"], pp, rdp, case["schedule"], case["transport"], poison,
                 expected, seen,
             )  # fmt: skip
+
+    def test_batch_norm(self) -> None:
+        """Stages change no bit of running averages either; replicas have
+        microbatches of their own, so that only they agree on them."""
+        expected, _ = self.reference("resnet")
+        for pp, schedule, *options in (
+            (2, "1f1b", "--transport=threads", "--poison"),
+            (4, "interleaved", "--transport=mpi"),
+            (4, "simple", "--transport=threads"),
+        ):
+            with self.subTest(pp=pp, schedule=schedule):
+                job = self.compile("resnet", config_of(pp, 1, schedule))
+                self.assertSame(self.execute("resnet", job, pp, *options), expected)
+
+    def test_batch_norm_of_replicas(self) -> None:
+        """As the interpreter has them. By SGD: AdamW makes whole steps of the
+        rounding noise of gradients that are nearly zero."""
+        config = config_of(1, 2, "simple") | {"optimizer": {"name": "sgd", "lr": 0.05}}
+        job = self.compile("resnet", config)
+        trained = self.execute(
+            "resnet", job, 2, "--transport=threads", "--data-order=file"
+        )
+        model, settings = self.path("resnet.mlir"), self.path("config.json")
+        settings.write_text(json.dumps(config))
+        rows, results = self.path("rows.safetensors"), self.path("end.safetensors")
+        write_safetensors(
+            rows,
+            {
+                name: first_rows(tensor, STEPS * SAMPLES)
+                for name, tensor in Reference.of("resnet").below("steps/inputs/").items()
+            },
+        )
+        for command in (
+            ("smp-import", DATA / "resnet.pt2", "-o", model),
+            ("smp-interpret", model, "--inputs", rows, f"--steps={STEPS}", "--ranks=2",
+             "--config", settings, "-o", results),
+        ):  # fmt: skip
+            finished = run(*command)
+            self.assertEqual(finished.code, 0, finished.errors)
+        interpreted, _ = read_safetensors(results)
+        self.assertLosses(trained.losses, list(interpreted["losses"].values()), 1e-5)
+        names = [name for name in interpreted if name.startswith("states/")]
+        self.assertGreater(len(names), 0)
+        for name in names:
+            got = trained.parameters[name.removeprefix("states/")]
+            error = largest_difference(got, interpreted[name])
+            scale = largest(interpreted[name])
+            # A mean is as exact as what it is the mean of.
+            if name.endswith("running_mean"):
+                variance = interpreted[name.replace("running_mean", "running_var")]
+                scale = max(scale, math.sqrt(largest(variance)))
+            self.assertLessEqual(error, 1e-5 * scale, name)
 
     def test_rank_visited_twice(self) -> None:
         for model, assignment in MANUAL.items():

@@ -19,7 +19,7 @@ class Repeatability(IntegrationTest):
         return Reference.of(model).rows(self.folder)
 
     def test_dropout_is_the_same_on_any_number_of_stages(self) -> None:
-        for model in ("gpt2", "bert"):
+        for model in ("gpt2", "bert", "t5"):
             rows = self.rows(model)  # the same inputs
             runs: dict[int, Trained] = {}
             for pp in (1, 2, 4):
@@ -65,6 +65,10 @@ class Repeatability(IntegrationTest):
         config["optimizer"] = {"name": "sgd", "lr": 0.05, "momentum": 0.9}
         self.resumes("mlp", config, "--transport=threads")
 
+    def test_resume_of_running_averages(self) -> None:
+        config = config_of(2, 2, "1f1b")
+        self.resumes("resnet", config, "--ranks=4", "--transport=threads")
+
     def test_resume_asks_for_the_seed_of_the_checkpoint(self) -> None:
         job = self.compile("mlp", config_of(1, 1, "simple"))
         rows = self.rows("mlp")
@@ -101,8 +105,22 @@ class Repeatability(IntegrationTest):
                     same += 1
             table.add(model, pp, "1f1b", threads, ORDERS, same)
 
+    def test_any_order_of_convolutions(self) -> None:
+        rows = self.rows("resnet")
+        job = self.compile("resnet", config_of(1, 1, "simple"))
+        options = ["--transport=threads"]
+        expected = self.train(job, rows, 2, *options, "--threads=1")
+        for seed in range(3):
+            for threads in (1, 2):
+                with self.subTest(seed=seed, threads=threads):
+                    trained = self.train(
+                        job, rows, 2, *options,
+                        f"--threads={threads}", f"--order-seed={seed}",
+                    )  # fmt: skip
+                    self.assertSame(trained, expected)
+
     def test_poison_changes_nothing(self) -> None:
-        for model in ("gpt2", "mlp", "llama"):
+        for model in ("gpt2", "mlp", "llama", "resnet"):
             with self.subTest(model=model):
                 rows = self.rows(model)
                 job = self.compile(model, config_of(2, 1, "interleaved"))

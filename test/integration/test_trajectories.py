@@ -10,9 +10,12 @@ from harness import (
     TRAINED_MODELS,
     IntegrationTest,
     Reference,
+    first_rows,
     largest,
     largest_difference,
     main,
+    models_with,
+    write_safetensors,
 )
 
 
@@ -26,11 +29,25 @@ def flat_config(settings: dict) -> dict:
 
 
 class Trajectories(IntegrationTest):
-    def check(self, model: str, optimizer: str) -> None:
+    def test_first_loss(self) -> None:
+        """Of every model without random numbers; what is given as data beside
+        tokens, as padding masks and positions, comes in here."""
+        for model in models_with("b2/f32/train/loss"):
+            with self.subTest(model=model):
+                reference = Reference.of(model)
+                job = self.compile(model, {"batch_size": 2})
+                trained = self.train(
+                    job, reference.rows(self.folder, "b2/inputs/"), 1,
+                    "--data-order=file", "--transport=threads", "--threads=1",
+                )  # fmt: skip
+                loss = reference.tensors["b2/f32/train/loss"].values().tolist()
+                self.assertLosses(trained.losses, loss, 1e-5)
+
+    def check(self, model: str, optimizer: str, microbatches: int = 2) -> None:
         reference = Reference.of(model)
         rows = reference.settings["rows"]
         config = flat_config(reference.settings["optimizers"][optimizer])
-        config |= {"batch_size": rows, "microbatches": 2}
+        config |= {"batch_size": rows, "microbatches": microbatches}
         job = self.compile(model, config)
         data = reference.rows(self.folder)
         trained = self.train(
@@ -49,6 +66,34 @@ class Trajectories(IntegrationTest):
             norms = reference.tensors["sgd/norms"].values().tolist()
             self.assertLosses(trained.norms, norms, 1e-3)
             self.check_tensors(model, trained.parameters, parameters, job)
+
+    def check_statistics(self, model: str, optimizer: str) -> None:
+        """Of batch norms, whose statistics are a microbatch's: PyTorch's step is
+        one. Also evaluation, which uses them, over a ragged last batch."""
+        self.check(model, optimizer, microbatches=1)
+        reference = Reference.of(model)
+        config = flat_config(reference.settings["optimizers"][optimizer])
+        config |= {"batch_size": reference.settings["rows"]}
+        evaluated = write_safetensors(
+            self.path("evaluated.safetensors"),
+            {
+                name: first_rows(tensor, 77)
+                for name, tensor in reference.below("steps/inputs/").items()
+            },
+        )
+        steps = reference.settings["steps"]
+        trained = self.train(
+            self.compile(model, config), reference.rows(self.folder), steps,
+            "--data-order=file", "--transport=threads", "--threads=2",
+            "--eval-data", evaluated,
+        )  # fmt: skip
+        states = reference.below(f"{optimizer}/states/")
+        self.assertGreater(len(states), 0)
+        for name, expected in states.items():
+            error = largest_difference(trained.parameters[name], expected)
+            self.assertLessEqual(error, 1e-4 * largest(expected), name)
+        loss = reference.tensors[f"{optimizer}/eval_loss"].values()[0]
+        self.assertLosses(trained.evaluations, [loss], 1e-4)
 
     def check_tensors(self, model: str, got: dict, expected: dict, job) -> None:
         """Plain gradients: each tensor too, unless its gradient is rounding
@@ -71,7 +116,10 @@ def add_test(model: str, optimizer: str) -> None:
     """One method each, so that a failure names its model."""
 
     def test(self) -> None:
-        self.check(model, optimizer)
+        if Reference.of(model).below(f"{optimizer}/states/"):
+            self.check_statistics(model, optimizer)
+        else:
+            self.check(model, optimizer)
 
     setattr(Trajectories, f"test_{model}_{optimizer}".replace("-", "_"), test)
 

@@ -11,12 +11,16 @@ PyTorch computes with the reference weights (smp/reference.py):
 
   b<n>/inputs/<input>            seeded inputs of a batch of n = 2 and n = 3
   b<n>/f64/<graph>/<output>      the graph with every floating dtype float64
-  b<n>/f32/<graph>/<output>      the unmodified model; graph is train or eval
+  b<n>/f32/<graph>/<output>      the unmodified model; graph is train or eval;
+                                 train has what changed buffers become, too
   b2/grad/<parameter>            float64 gradients of the loss (train graph)
   steps/inputs/<input>           inputs of the trajectories, 8 rows a step
   <optimizer>/losses             10 steps of the unmodified model
   <optimizer>/params/<parameter> and where it arrives
   <optimizer>/norms              gradient norms before clipping
+  <optimizer>/states/<buffer>    buffers that training changes, at the end
+  <optimizer>/eval_loss          of such a model: the loss of its evaluation on
+                                 the first 77 rows of the trajectories
 
 with the optimizers' settings in the metadata (`smp`, one JSON object). `losses_only` models have no
 outputs but the loss, no gradients and no parameters; `random` ones no train
@@ -26,6 +30,7 @@ graph and no trajectories; `untrained` ones no trajectories.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -48,6 +53,8 @@ from smp.reference import load_reference_weights  # noqa: E402
 
 STEPS = 10
 STEP_ROWS = 8
+# No multiple of a step's rows: the last batch of an evaluation is ragged.
+EVALUATED_ROWS = 77
 OPTIMIZERS = {
     "adamw": {
         "name": "adamw",
@@ -92,6 +99,25 @@ def run_native(model: Model, module: torch.nn.Module, inputs: dict) -> dict:
     return {"loss": model.loss(output, labels), "output": output}
 
 
+def changed_buffers(exported: Export) -> dict[str, str]:
+    """The buffers that the training graph changes, by the output that says so."""
+    specs = exported.programs["model"].graph_signature.output_specs
+    kind = torch.export.graph_signature.OutputKind.BUFFER_MUTATION
+    return {spec.arg.name: spec.target for spec in specs if spec.kind is kind}
+
+
+@contextlib.contextmanager
+def buffers_restored(module: torch.nn.Module):
+    """A run in training mode leaves no trace in the buffers."""
+    before = {name: value.clone() for name, value in module.named_buffers()}
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, value in module.named_buffers():
+                value.copy_(before[name])
+
+
 def outputs_of(model: Model, module, exported: Export, inputs: dict) -> dict:
     """Outputs of both graphs in float64 and of the model in float32."""
     result = {}
@@ -102,7 +128,13 @@ def outputs_of(model: Model, module, exported: Export, inputs: dict) -> dict:
         if graph == "train" and model.random:
             continue
         lifted = LiftedGraph(exported.programs[key], state)(placeholders)
-        native = run_native(model, module.train(graph == "train"), inputs)
+        changed = changed_buffers(exported) if graph == "train" else {}
+        with buffers_restored(module):
+            native = run_native(model, module.train(graph == "train"), inputs)
+            native |= {n: module.get_buffer(n).clone() for n in changed.values()}
+        for value, name in changed.items():
+            result[f"f64/{graph}/{name}"] = lifted[value]
+            result[f"f32/{graph}/{name}"] = native[name]
         for output in description["outputs"][key]:
             if model.losses_only and output["role"] != "loss":
                 continue
@@ -152,6 +184,11 @@ def trajectory(model: Model, module, exported: Export, settings: dict, inputs) -
         state = dict(module.named_parameters(remove_duplicate=False))
         for parameter in exported.description["parameters"]:
             result[f"params/{parameter['name']}"] = state[parameter["name"]]
+    changed = changed_buffers(exported).values()
+    if changed:
+        result |= {f"states/{name}": module.get_buffer(name) for name in changed}
+        rows = {name: value[:EVALUATED_ROWS] for name, value in inputs.items()}
+        result["eval_loss"] = run_native(model, module.eval(), rows)["loss"]
     return result
 
 
@@ -176,7 +213,8 @@ def reference_data(model: Model, module, exported: Export) -> dict[str, torch.Te
     canonical = {name: group[0] for group in aliases for name in group}
     for name, settings in OPTIMIZERS.items():
         load_reference_weights(module, canonical)
-        add(name, trajectory(model, module, exported, settings, inputs))
+        with buffers_restored(module):
+            add(name, trajectory(model, module, exported, settings, inputs))
     return data
 
 

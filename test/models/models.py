@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import torch
 from byte_gpt import ByteGPT
+from convnet import ConvNet
 from torch import nn
 from torch.nn import functional as F
 
@@ -165,6 +166,47 @@ def _padded_tokens(batch: int, generator: torch.Generator) -> dict:
     }
 
 
+def _t5(dropout=0.0):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(
+        vocab_size=64,
+        d_model=16,
+        d_kv=8,
+        d_ff=24,
+        num_layers=1,
+        num_decoder_layers=2,
+        num_heads=2,
+        relative_attention_num_buckets=8,
+        relative_attention_max_distance=16,
+        dropout_rate=dropout,
+        pad_token_id=0,
+        decoder_start_token_id=0,
+        use_cache=False,
+    )
+    return T5ForConditionalGeneration(config)
+
+
+def _pairs(batch: int, generator: torch.Generator) -> dict:
+    """A sequence, and a shorter one to answer with: every other token of it,
+    some ignored at the end."""
+    tokens = _tokens(64, 14, shifted=True)(batch, generator)["input_ids"]
+    labels = tokens[:, ::2].clone()
+    lengths = torch.randint(4, 8, (batch, 1), generator=generator)
+    return {
+        "input_ids": tokens,
+        "labels": labels.masked_fill(torch.arange(7) >= lengths, -100),
+    }
+
+
+def _padded_pairs(batch: int, generator: torch.Generator) -> dict:
+    """The sequence to read has an end that is not seen: a learned bias below a
+    mask that depends on data, and cross-attention under the same."""
+    inputs = _pairs(batch, generator)
+    lengths = torch.randint(6, 15, (batch, 1), generator=generator)
+    return inputs | {"attention_mask": (torch.arange(14) < lengths).long()}
+
+
 def _mlp():
     return nn.Sequential(
         nn.Linear(12, 32),
@@ -183,6 +225,42 @@ def _mlp_inputs(batch: int, generator: torch.Generator) -> dict:
         "input": torch.randn((batch, 12), generator=generator),
         "labels": torch.randn((batch, 5), generator=generator),
     }
+
+
+def _with_statistics(model: nn.Module) -> nn.Module:
+    """Running averages as after some training: those of a new model are zeros
+    and ones, which hide mistakes of evaluation."""
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            place = torch.arange(module.num_features, dtype=torch.float32)
+            module.running_mean.copy_(0.1 * torch.sin(place + 1))
+            module.running_var.copy_(1 + 0.3 * torch.cos(place))
+            module.num_batches_tracked.fill_(3)
+    return model
+
+
+def _resnet(layer_type: str):
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    config = ResNetConfig(
+        num_channels=3,
+        embedding_size=8,
+        hidden_sizes=[8, 16],
+        depths=[1, 1],
+        layer_type=layer_type,
+        num_labels=6,
+    )
+    return _with_statistics(ResNetForImageClassification(config))
+
+
+def _images(channels: int, height: int, width: int, classes: int, name: str):
+    def inputs(batch: int, generator: torch.Generator) -> dict:
+        return {
+            name: torch.randn((batch, channels, height, width), generator=generator),
+            "labels": torch.randint(0, classes, (batch,), generator=generator),
+        }
+
+    return inputs
 
 
 MODELS = [
@@ -205,7 +283,22 @@ MODELS = [
         convention="none",
         random=True,
     ),
+    Model("t5", _t5, _pairs),
+    Model("t5-padded", _t5, _padded_pairs, untrained=True),
+    Model("t5-dropout", lambda: _t5(dropout=0.1), _pairs, random=True),
     Model("mlp", _mlp, _mlp_inputs, loss=F.mse_loss),
+    Model("resnet", lambda: _resnet("basic"), _images(3, 20, 20, 6, "pixel_values")),
+    Model(
+        "resnet-bottleneck",
+        lambda: _resnet("bottleneck"),
+        _images(3, 16, 16, 6, "pixel_values"),
+    ),
+    Model(
+        "convnet",
+        lambda: _with_statistics(ConvNet()),
+        _images(4, 9, 13, 5, "input"),
+        loss=F.cross_entropy,
+    ),
     Model(
         "byte-gpt",
         ByteGPT,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ArchiveOptions.h"
 #include "smp/Import/Importer.h"
 #include "smp/Pipelines/Phases.h"
 #include "smp/Support/ByteCount.h"
@@ -37,6 +38,7 @@ struct Options {
   cl::opt<std::string> outputPath{
       "o", cl::init("job"), cl::cat(category), cl::value_desc("job"),
       cl::desc("Folder of the job (default 'job')")};
+  ArchiveOptions archive{category};
   cl::opt<std::string> configPath{
       "config", cl::cat(category), cl::value_desc("smp.json"),
       cl::desc(
@@ -116,23 +118,31 @@ static bool isArchive(llvm::StringRef path) {
 }
 
 static mlir::OwningOpRef<mlir::ModuleOp>
-importArchiveFile(mlir::MLIRContext &context, const std::string &path) {
+importArchiveFile(mlir::MLIRContext &context, const std::string &path,
+                  const pt2::ArchiveHints &hints) {
   Result<pt2::Pt2Archive> archive = pt2::Pt2Archive::open(path);
   if (archive)
-    return importArchive(&context, *archive);
+    return importArchive(&context, *archive, hints);
   fail(archive.error());
   return nullptr;
 }
 
-static mlir::OwningOpRef<mlir::ModuleOp> readModel(mlir::MLIRContext &context,
-                                                   const std::string &path) {
+static mlir::OwningOpRef<mlir::ModuleOp>
+readModel(mlir::MLIRContext &context, const std::string &path,
+          const pt2::ArchiveHints &hints) {
   if (auto file = llvm::MemoryBuffer::getFileSlice(path, 1, 0); !file) {
     fail({"expects a model at '" + path + "', got " +
           file.getError().message()});
     return nullptr;
   }
   if (isArchive(path))
-    return importArchiveFile(context, path);
+    return importArchiveFile(context, path, hints);
+  if (!hints.empty()) {
+    fail({"expects --labels, --loss-output and --data-convention only for "
+          "archives, got them for '" +
+          path + "'"});
+    return nullptr;
+  }
   return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
 }
 
@@ -177,7 +187,8 @@ static int run(const Options &cli, const std::vector<std::string> &flags) {
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = readModel(context, cli.inputPath);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      readModel(context, cli.inputPath, cli.archive.hints());
   if (!module)
     return 1;
 

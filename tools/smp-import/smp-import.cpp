@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ArchiveOptions.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -31,6 +32,8 @@ static cl::opt<std::string> outputPath(
 static cl::opt<std::string> weightsPath(
     "weights", cl::cat(category), cl::value_desc("model.safetensors"),
     cl::desc("Also write the archive's weights there (default: not written)"));
+
+static ArchiveOptions aboutArchive(category);
 
 static cl::opt<bool> recover(
     "recover-composites", cl::init(true), cl::cat(category),
@@ -67,7 +70,8 @@ static int run() {
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module = importArchive(&context, *archive);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      importArchive(&context, *archive, aboutArchive.hints());
   if (!module)
     return 1;
   mlir::PassManager passes(&context);

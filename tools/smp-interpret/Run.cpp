@@ -71,6 +71,8 @@ static FailureOr<TensorMap> train(ModuleOp module, ModelState model,
     results["params/" + name] = tensor;
   for (const auto &[name, tensor] : (*runner)->state().optimizer)
     results["optimizer/" + name] = tensor;
+  for (const auto &[name, tensor] : (*runner)->state().states)
+    results["states/" + name] = tensor;
   return results;
 }
 

@@ -162,10 +162,10 @@ public:
   mlir::Value combineLanes(mlir::Value partial, Reduction kind);
   llvm::SmallVector<mlir::Value>
   reduceLanes(int64_t extent, llvm::ArrayRef<Reduction> kinds, LaneValues body);
-  /// Over [0, extent), known when running; the lanes that a row lacks change
-  /// nothing, because they add the identity.
-  llvm::SmallVector<mlir::Value> reduceLanes(mlir::Value extent, Reduction kind,
-                                             LaneValues body,
+  /// Over [low, high), known when running, `low` a multiple of the lanes; the
+  /// lanes that a row lacks change nothing, because they add the identity.
+  llvm::SmallVector<mlir::Value> reduceLanes(mlir::Value low, mlir::Value high,
+                                             Reduction kind, LaneValues body,
                                              mlir::Type elementType);
   mlir::Value combine(mlir::Value a, mlir::Value c, Reduction kind);
   mlir::Value identity(Reduction kind, mlir::Type elementType);

@@ -53,14 +53,16 @@ def Smp_AttentionOp : Smp_DifferentiableOp<"attention",
 def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_FloatTensor:$query, Smp_FloatTensor:$key, Smp_FloatTensor:$value,
          Smp_FloatTensor:$output, Smp_FloatTensor:$lse, Optional<Smp_Tensor>:$bias,
-         Smp_MaskAttr:$mask, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site),
+         Smp_MaskAttr:$mask, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site,
+         UnitAttr:$bias_gradient),
     [AllTypesMatch<["cotangent", "output"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
-  let summary = "gradients of attention's query, key and value";
+  let summary = "gradients of attention's query, key and value, and of its bias";
   let description = [{
     The gradients of `smp.attention`'s query, key and value, from its
-    results. Made by `differentiate`; `lower` takes it apart into products
-    and `smp.attention_softmax_grad`.
+    results; with `bias_gradient` also the bias's, summed over the dims that
+    it broadcasts along. Made by `differentiate`; `lower` takes it apart into
+    products and `smp.attention_softmax_grad`.
 
     **Constraints**
     - attention_grad_c1: query, key and value have rank 4.
@@ -77,6 +79,8 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
       type.
     - attention_grad_c10: the scale is finite.
     - attention_grad_c11: cotangent and output have the same type.
+    - attention_grad_c12: `bias_gradient` asks for that of a bias of floating
+      numbers.
 
     **Example**
     ```mlir
@@ -85,8 +89,9 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
         : tensor<1x2x8x4xf32>, tensor<1x2x8x4xf32>, tensor<1x2x8x4xf32>, tensor<1x2x8x4xf32>, tensor<1x2x8xf32>
     ```
   }];
-  let results = (outs Smp_FloatTensor:$query_grad, Smp_FloatTensor:$key_grad, Smp_FloatTensor:$value_grad);
-  let assemblyFormat = "$cotangent `,` $query `,` $key `,` $value `,` $output `,` $lse (`bias` $bias^ `:` type($bias))? $mask `scale` $scale (`dropout` $dropout^ `site` $site)? attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse)";
+  let results = (outs Smp_FloatTensor:$query_grad, Smp_FloatTensor:$key_grad, Smp_FloatTensor:$value_grad,
+                      Optional<Smp_FloatTensor>:$bias_grad);
+  let assemblyFormat = "$cotangent `,` $query `,` $key `,` $value `,` $output `,` $lse (`bias` $bias^ `:` type($bias))? (`bias_gradient` $bias_gradient^)? $mask `scale` $scale (`dropout` $dropout^ `site` $site)? attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($lse)";
   let hasVerifier = 1;
 }
 

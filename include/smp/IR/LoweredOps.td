@@ -88,12 +88,12 @@ def Smp_AttentionSoftmaxOp : Smp_LoweredOp<"attention_softmax",
 def Smp_AttentionSoftmaxGradOp : Smp_LoweredOp<"attention_softmax_grad",
     [AllTypesMatch<["scores", "weight_grad", "weights", "scores_grad"]>, AllTypesMatch<["output", "cotangent"]>,
      Smp_ModelOpInterface]> {
-  let summary = "from scores and the gradient of the dropped-out weights: these weights again, and the gradient of the unscaled scores";
+  let summary = "from scores and the gradient of the dropped-out weights: these weights again, and the gradient of the scores";
   let description = [{
     The middle of the gradient of unfused attention: from the scores and the
     gradient of the weights after dropout these weights again, and the
-    gradient of the scores before scaling. Made by `lower`; `emit` builds a
-    kernel that works in place.
+    gradient of the scores before scaling, or after it with `unscaled`. Made
+    by `lower`; `emit` builds a kernel that works in place.
 
     **Constraints**
     - attention_softmax_grad_c1: the scores have rank 4.
@@ -120,9 +120,9 @@ def Smp_AttentionSoftmaxGradOp : Smp_LoweredOp<"attention_softmax_grad",
                        Smp_FloatTensor:$cotangent, Smp_FloatTensor:$lse, Optional<Smp_Tensor>:$bias,
                        Smp_MaskAttr:$mask, F64Attr:$scale,
                        DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site,
-                       DefaultValuedStrAttr<StrAttr, "">:$scope);
+                       UnitAttr:$unscaled, DefaultValuedStrAttr<StrAttr, "">:$scope);
   let results = (outs Smp_FloatTensor:$weights, Smp_FloatTensor:$scores_grad);
-  let assemblyFormat = "$scores `,` $weight_grad `,` $output `,` $cotangent `,` $lse (`bias` $bias^ `:` type($bias))? $mask `scale` $scale (`dropout` $dropout^ `site` $site)? attr-dict `:` type($scores) `,` type($output) `,` type($lse)";
+  let assemblyFormat = "$scores `,` $weight_grad `,` $output `,` $cotangent `,` $lse (`bias` $bias^ `:` type($bias))? $mask `scale` $scale (`unscaled` $unscaled^)? (`dropout` $dropout^ `site` $site)? attr-dict `:` type($scores) `,` type($output) `,` type($lse)";
   let hasVerifier = 1;
 }
 

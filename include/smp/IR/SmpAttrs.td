@@ -51,7 +51,8 @@ def Smp_StepValueAttr : EnumAttr<Smp_Dialect, Smp_StepValue, "step_value"> {
 //===----------------------------------------------------------------------===//
 
 def Smp_MaskKind : Smp_Enum<"MaskKind", "kind of attention mask", [
-  I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Causal", 1, "causal">]>;
+  I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Causal", 1, "causal">,
+  I32EnumAttrCase<"Window", 2, "window">, I32EnumAttrCase<"Prefix", 3, "prefix">]>;
 
 def Smp_MaskAttr : Smp_Attr<"Mask", "mask"> {
   let summary = "which keys a query may attend to";
@@ -63,17 +64,39 @@ def Smp_MaskAttr : Smp_Attr<"Mask", "mask"> {
     |---|---|
     | `none` | always |
     | `causal` | k <= q |
+    | `window`, b, a | q - b <= k <= q + a |
+    | `prefix`, n | k <= q or k < n |
 
-    Example: `#smp.mask<causal>`.
+    **Constraints**
+    - mask_c1: a window has two numbers of keys, a prefix one, others none;
+      they are not negative.
+
+    Examples: `#smp.mask<causal>`, `#smp.mask<window, 127, 0>` (each query sees
+    itself and the 127 keys before), `#smp.mask<prefix, 16>`.
   }];
-  let parameters = (ins EnumParameter<Smp_MaskKind>:$kind);
-  let assemblyFormat = "`<` $kind `>`";
+  let parameters = (ins EnumParameter<Smp_MaskKind>:$kind,
+                        DefaultValuedParameter<"int64_t", "0">:$first,
+                        DefaultValuedParameter<"int64_t", "0">:$second);
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "MaskKind":$kind, CArg<"int64_t", "0">:$first,
+                                   CArg<"int64_t", "0">:$second), [{
+    return $_get($_ctxt, kind, first, second);
+  }]>];
   let extraClassDeclaration = [{
+    /// The first key that the query at position `q` sees; never negative.
+    int64_t firstKey(int64_t q) const {
+      return getKind() == MaskKind::Window ? std::max<int64_t>(0, q - getFirst()) : 0;
+    }
+    /// One past the last key that the query at position `q` sees, of `keys`
+    /// keys. What it sees has no gaps.
+    int64_t endKey(int64_t q, int64_t keys) const;
     /// Whether the query at position `q` sees the key at position `k`.
     bool allows(int64_t q, int64_t k) const {
-      return getKind() == MaskKind::None || k <= q;
+      return firstKey(q) <= k && k < endKey(q, k + 1);
     }
   }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -82,24 +105,33 @@ def Smp_MaskAttr : Smp_Attr<"Mask", "mask"> {
 
 def Smp_InitKind : Smp_Enum<"InitKind", "distribution of initial values", [
   I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Normal", 1, "normal">,
-  I32EnumAttrCase<"Uniform", 2, "uniform">]>;
+  I32EnumAttrCase<"Uniform", 2, "uniform">,
+  I32EnumAttrCase<"TruncatedNormal", 3, "truncated_normal">]>;
 
 def Smp_InitAttr : Smp_Attr<"Init", "init"> {
   let summary = "how a parameter is initialised";
   let description = [{
     `constant` has one value (`a`, and `b` is 0); `normal` the mean `a` and the
-    standard deviation `b`; `uniform` the bounds `a` and `b`.
+    standard deviation `b`; `uniform` the bounds `a` and `b`;
+    `truncated_normal` a mean, a standard deviation, and the bounds `low` and
+    `high` that values outside are drawn again for.
 
-    Example: `#smp.init<normal, 0.0, 0.02>`.
+    Examples: `#smp.init<normal, 0.0, 0.02>`,
+    `#smp.init<truncated_normal, 0.0, 0.02, -0.04, 0.04>`.
   }];
   let parameters = (ins EnumParameter<Smp_InitKind>:$kind,
-                        APFloatParameter<"">:$first, APFloatParameter<"">:$second);
-  let builders = [AttrBuilder<(ins "InitKind":$kind, "double":$a, "double":$b), [{
-    return $_get($_ctxt, kind, ::llvm::APFloat(a), ::llvm::APFloat(b));
+                        APFloatParameter<"">:$first, APFloatParameter<"">:$second,
+                        APFloatParameter<"">:$third, APFloatParameter<"">:$fourth);
+  let builders = [AttrBuilder<(ins "InitKind":$kind, "double":$a, "double":$b,
+                                   CArg<"double", "0">:$low, CArg<"double", "0">:$high), [{
+    return $_get($_ctxt, kind, ::llvm::APFloat(a), ::llvm::APFloat(b),
+                 ::llvm::APFloat(low), ::llvm::APFloat(high));
   }]>];
   let extraClassDeclaration = [{
     double getA() const { return getFirst().convertToDouble(); }
     double getB() const { return getSecond().convertToDouble(); }
+    double getLow() const { return getThird().convertToDouble(); }
+    double getHigh() const { return getFourth().convertToDouble(); }
   }];
   let hasCustomAssemblyFormat = 1;
 }

@@ -41,6 +41,8 @@ def Smp_Dialect : Dialect {
   let extraClassDeclaration = [{
     void registerAttributes();
     void registerAttentionOps();
+    void registerBatchNormOps();
+    void registerConvolutionOps();
     void registerDistributionOps();
     void registerElementwiseOps();
     void registerIndexOps();

@@ -34,11 +34,14 @@ struct Description {
     std::string role;
   };
 
+  /// Empty when the graph fixes the batch.
   std::string batchSymbol;
+  /// Rows of the example, or of every batch where it is fixed; 0 if not known.
   int64_t exampleBatch = 0;
   std::map<std::string, Port> inputs;
-  /// By graph, then by value.
-  std::map<std::string, std::map<std::string, Port>> outputs;
+  /// Values with their names, by graph, in the order of its outputs. One value
+  /// may be several outputs.
+  std::map<std::string, std::vector<std::pair<std::string, Port>>> outputs;
   /// Groups of names of one parameter, the canonical one first.
   std::vector<std::vector<std::string>> aliases;
   /// By canonical name, and those names in the model's order.

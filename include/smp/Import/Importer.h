@@ -16,14 +16,16 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "smp/Import/Pt2Archive.h"
+#include "smp/Import/DescribeArchive.h"
 
 namespace smp {
 
 /// The module with `@train` and, if the archive has it, `@eval`; parameters
-/// and states as symbols. Null after diagnostics.
-mlir::OwningOpRef<mlir::ModuleOp> importArchive(mlir::MLIRContext *context,
-                                                const pt2::Pt2Archive &archive);
+/// and states as symbols. `hints` say what an archive of torch.export.save
+/// leaves open. Null after diagnostics.
+mlir::OwningOpRef<mlir::ModuleOp>
+importArchive(mlir::MLIRContext *context, const pt2::Pt2Archive &archive,
+              const pt2::ArchiveHints &hints = {});
 
 /// What `smp-import` does: opens the archive, imports it and recovers its
 /// composites. Null after diagnostics.

@@ -43,9 +43,11 @@ def SpecializePass : Pass<"smp-specialize", "::mlir::ModuleOp"> {
     Gives dim 0 of every input of symbolic size the rows of a microbatch and
     propagates the shapes. Integer and bool tensors are then evaluated as
     functions of their coordinates: what turns out to be a constant or a
-    position becomes one op, and an attention mask that says no more than
-    k <= q becomes `#smp.mask<causal>`. A mask that depends on data stays an
-    operand. Last, ops are brought to canonical form.
+    position becomes one op, and an attention mask that says what `#smp.mask`
+    can say (causal, a window, a prefix) becomes that. A mask that depends on
+    data stays an operand, and so does a bias that is more than a mask.
+    Integers that come from constants through floating numbers are computed.
+    Last, ops are brought to canonical form.
 
     Afterwards only `smp` and `func` ops remain, all of static shape; the
     module's attribute `smp.rows` holds the rows.

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Opens an archive of torch.export: graphs, description, and where each
-// tensor's bytes lie in the mapped file. Weights are not copied: a record is a
-// whole storage, of which a tensor is a strided part.
+// tensor's bytes lie in the mapped file. Raw graphs are brought into the form
+// of decomposed ones: regions are inlined, and nothing changes in place.
+// Weights are not copied: a record is a whole storage, of which a tensor is a
+// strided part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +30,7 @@ struct StoredTensor {
   /// Member that holds the storage; it is empty when values were left out.
   std::string member;
   bool hasData = false;
+  bool trainable = true; ///< of a parameter
 
   bool isContiguous() const;
 };

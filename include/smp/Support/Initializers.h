@@ -22,10 +22,12 @@
 namespace smp {
 
 struct Initializer {
-  enum class Kind { Constant, Normal, Uniform };
+  enum class Kind { Constant, Normal, Uniform, TruncatedNormal };
   Kind kind = Kind::Constant;
   double a = 0; ///< value, mean or low
   double b = 0; ///< –, standard deviation or high
+  /// Of a truncated normal, whose values outside are drawn again.
+  double low = 0, high = 0;
 
   /// {"kind":"normal","mean":0.0,"std":0.02} and so on.
   static Result<Initializer> fromJson(const nlohmann::json &json);

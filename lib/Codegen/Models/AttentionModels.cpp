@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile is some rows of scores. Under a causal mask a row ends at its own
-// position: what lies behind adds exactly nothing, so skipping it does not
-// change a bit.
+// A tile is some rows of scores. A mask known when compiling leaves each row a
+// range of keys: what lies outside adds exactly nothing, so skipping it does
+// not change a bit. A range begins at whole vectors, whose first lanes a window
+// may still hide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,12 +40,28 @@ public:
     });
   }
 
-  /// How many keys the row sees.
-  Value visible() {
-    if (op.getMask().getKind() == MaskKind::None)
+  /// Of the keys that the row sees: a multiple of the lanes at or before the
+  /// first.
+  Value firstKey() {
+    if (!isWindow())
+      return e.i64(0);
+    Value first = arith::MaxSIOp::create(e.b, windowStart(), e.i64(0));
+    Value inside = arith::CmpIOp::create(e.b, arith::CmpIPredicate::slt, first,
+                                         e.i64(rows.width));
+    first = arith::AndIOp::create(e.b, first, e.i64(-KernelEmitter::lanes));
+    return arith::SelectOp::create(e.b, inside, first, e.i64(0));
+  }
+
+  /// Past the last key that the row sees.
+  Value endKey() {
+    MaskAttr mask = op.getMask();
+    if (mask.getKind() == MaskKind::None)
       return e.i64(rows.width);
-    Value past = arith::AddIOp::create(e.b, places[2].base, e.i64(1));
-    return arith::MinSIOp::create(e.b, past, e.i64(rows.width));
+    int64_t ahead = isWindow() ? mask.getSecond() : 0;
+    Value end = arith::AddIOp::create(e.b, places[2].base, e.i64(ahead + 1));
+    if (mask.getKind() == MaskKind::Prefix)
+      end = arith::MaxSIOp::create(e.b, end, e.i64(mask.getFirst()));
+    return arith::MinSIOp::create(e.b, end, e.i64(rows.width));
   }
 
   Index at(const Coordinate &key) { return placeInRow(e, row, rows, key); }
@@ -53,6 +70,10 @@ public:
   Value score(const Coordinate &key) {
     Value value = e.at(op.getScores(), at(key));
     value = mulF(e, value, number(e, op.getScale().convertToDouble(), value));
+    if (isWindow())
+      value = e.select(
+          e.compare(arith::CmpIPredicate::sge, key, e.uniform(windowStart())),
+          value, infinity(value));
     Value bias = op.getBias();
     if (!bias)
       return value;
@@ -71,6 +92,9 @@ public:
   Value infinity(Value like) {
     return number(e, -std::numeric_limits<double>::infinity(), like);
   }
+  /// Whether a score within the range may be of a key that the row does not
+  /// see.
+  bool mayHide() { return op.getBias() || isWindow(); }
   Value isHidden(Value score) {
     return arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, score,
                                  infinity(score));
@@ -87,16 +111,16 @@ public:
                      tensorType(op.getScores()).getElementType());
   }
 
-  void zeroRest(Value from, Value result) {
-    if (op.getMask().getKind() == MaskKind::None)
-      return;
-    e.forLanes(
-        from, e.i64(rows.width),
-        [&](const Coordinate &key) {
-          e.store(result, at(key),
-                  e.splat(0.0, tensorType(result).getElementType()));
-        },
-        /*alignment=*/1);
+  /// Writes zeros before `first` and from `end` on.
+  void zeroRest(Value first, Value end, Value result) {
+    auto zero = [&](const Coordinate &key) {
+      e.store(result, at(key),
+              e.splat(0.0, tensorType(result).getElementType()));
+    };
+    if (isWindow())
+      e.forLanes(e.i64(0), first, zero);
+    if (op.getMask().getKind() != MaskKind::None)
+      e.forLanes(end, e.i64(rows.width), zero, /*alignment=*/1);
   }
 
   OpT op;
@@ -105,6 +129,13 @@ public:
   ArrayRef<int64_t> shape;
   Value row;
   SmallVector<Coordinate, 4> places;
+
+private:
+  bool isWindow() { return op.getMask().getKind() == MaskKind::Window; }
+  Value windowStart() {
+    return arith::SubIOp::create(e.b, places[2].base,
+                                 e.i64(op.getMask().getFirst()));
+  }
 };
 
 template <typename Model, typename OpT>
@@ -125,15 +156,15 @@ struct ScoresModel : KernelOpInterface::ExternalModel<Model, OpT> {
 struct SoftmaxRowsModel : ScoresModel<SoftmaxRowsModel, AttentionSoftmaxOp> {
   static void emitRow(ScoreRows<AttentionSoftmaxOp> &s) {
     KernelEmitter &e = s.e;
-    Value result = s.op.getResult(), seen = s.visible();
+    Value result = s.op.getResult(), first = s.firstKey(), end = s.endKey();
     Value largest = e.reduceLanes(
-        seen, Reduction::Max,
+        first, end, Reduction::Max,
         [&](const Coordinate &key) { return SmallVector<Value>{s.score(key)}; },
         tensorType(result).getElementType())[0];
     // A row that sees nothing has weights of zero and a log-sum-exp of -inf.
     Value shift = e.select(s.isHidden(largest), number(e, 0, largest), largest);
     Value sum = e.reduceLanes(
-        seen, Reduction::Sum,
+        first, end, Reduction::Sum,
         [&](const Coordinate &key) {
           Value power = exp(e, subF(e, s.score(key), shift));
           e.store(result, s.at(key), power);
@@ -145,13 +176,13 @@ struct SoftmaxRowsModel : ScoresModel<SoftmaxRowsModel, AttentionSoftmaxOp> {
                                        number(e, 0, sum));
     Value inverse =
         e.select(none, number(e, 0, sum), divF(e, number(e, 1, sum), sum));
-    e.forLanes(e.i64(0), seen, [&](const Coordinate &key) {
+    e.forLanes(first, end, [&](const Coordinate &key) {
       Value weight = mulF(e, e.reload(result, s.at(key)), inverse);
       if (Value factor = s.factor(key))
         weight = mulF(e, weight, factor);
       e.store(result, s.at(key), weight);
     });
-    s.zeroRest(seen, result);
+    s.zeroRest(first, end, result);
   }
   int64_t getInPlaceOperand(Operation *, unsigned result) const {
     return result == 0 ? 0 : -1;
@@ -173,24 +204,26 @@ struct SoftmaxRowsGradModel
                                          e.at(op.getOutput(), index))};
         })[0];
     Value lse = e.at(op.getLse(), rowIndex(e, s.row));
-    Value seen = s.visible();
-    e.forLanes(e.i64(0), seen, [&](const Coordinate &key) {
+    Value first = s.firstKey(), end = s.endKey();
+    double outer = op.getUnscaled() ? 1.0 : op.getScale().convertToDouble();
+    e.forLanes(first, end, [&](const Coordinate &key) {
       Value score = s.score(key), zero = number(e, 0, score);
       Value p = exp(e, subF(e, score, lse));
-      if (op.getBias())
+      if (s.mayHide())
         p = e.select(s.isHidden(score), zero, p);
       Value weight = p, grad = e.at(op.getWeightGrad(), s.at(key));
       if (Value factor = s.factor(key)) {
         weight = mulF(e, p, factor);
         grad = mulF(e, grad, factor);
       }
-      Value scale = number(e, op.getScale().convertToDouble(), p);
-      Value scoreGrad = mulF(e, mulF(e, p, subF(e, grad, delta)), scale);
+      Value scoreGrad = mulF(e, p, subF(e, grad, delta));
+      if (outer != 1.0)
+        scoreGrad = mulF(e, scoreGrad, number(e, outer, p));
       e.store(op.getWeights(), s.at(key), weight);
       e.store(op.getScoresGrad(), s.at(key), scoreGrad);
     });
-    s.zeroRest(seen, op.getWeights());
-    s.zeroRest(seen, op.getScoresGrad());
+    s.zeroRest(first, end, op.getWeights());
+    s.zeroRest(first, end, op.getScoresGrad());
   }
   int64_t getInPlaceOperand(Operation *, unsigned result) const {
     return result;

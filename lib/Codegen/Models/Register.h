@@ -21,6 +21,7 @@ void attachRandomModels(mlir::MLIRContext *context);
 void attachOptimizerModels(mlir::MLIRContext *context);
 void attachReductionModels(mlir::MLIRContext *context);
 void attachNormModels(mlir::MLIRContext *context);
+void attachPoolingModels(mlir::MLIRContext *context);
 void attachLossModels(mlir::MLIRContext *context);
 void attachAttentionModels(mlir::MLIRContext *context);
 

@@ -64,6 +64,8 @@ runtime::loadWeights(const std::string &path,
   std::set<std::string_view> used;
   for (const WeightTarget &weight : targets) {
     const TensorView *view = findTensor(file, weight);
+    if (!view && weight.optional)
+      continue;
     std::string wrong = view ? mismatch(weight.target, *view)
                              : "'" + weight.target.name + "' is missing";
     if (!wrong.empty()) {

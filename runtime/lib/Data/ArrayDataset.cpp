@@ -74,28 +74,28 @@ static Result<int64_t> checkArray(const SafetensorsFile &file,
   return array->shape[0];
 }
 
-/// An error at the first token that the vocabulary does not have.
-static Status checkTokens(const SafetensorsFile &file, const InputSpec &input,
-                          int64_t vocabulary) {
+/// An error at the first integer beyond the input's limit.
+static Status checkIntegers(const SafetensorsFile &file,
+                            const InputSpec &input) {
   const TensorView &array = *file.find(input.name);
   int width = byteWidth(array.type);
   for (int64_t i = 0, count = array.elements(); i < count; ++i) {
-    int64_t token = 0;
+    int64_t value = 0;
     convertElements(array.type, array.data.data() + i * width, DataType::I64,
-                    &token, 1);
-    bool ignored = input.role == InputRole::Label && token == ignoredLabel;
-    if (!ignored && (token < 0 || token >= vocabulary))
+                    &value, 1);
+    bool ignored = input.role == InputRole::Label && value == ignoredLabel;
+    if (!ignored && (value < 0 || value >= input.below))
       return Error{"'" + file.path() + "': '" + input.name +
-                   "' expects tokens below the vocabulary " +
-                   std::to_string(vocabulary) + ", got " +
-                   std::to_string(token) + " at position " + std::to_string(i)};
+                   "' expects integers below " + std::to_string(input.below) +
+                   ", got " + std::to_string(value) + " at position " +
+                   std::to_string(i)};
   }
   return {};
 }
 
 Result<std::unique_ptr<Dataset>>
-runtime::openArrays(const std::string &path, std::span<const InputSpec> inputs,
-                    int64_t vocabulary) {
+runtime::openArrays(const std::string &path,
+                    std::span<const InputSpec> inputs) {
   SMP_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::open(path));
   int64_t rows = -1;
   std::string first;
@@ -107,8 +107,8 @@ runtime::openArrays(const std::string &path, std::span<const InputSpec> inputs,
       return Error{"'" + path + "' expects as many rows of '" + input.name +
                    "' as of '" + first + "', " + std::to_string(rows) +
                    ", got " + std::to_string(own)};
-    if (vocabulary > 0 && !isFloating(input.type))
-      SMP_RETURN_IF_ERROR(checkTokens(file, input, vocabulary));
+    if (input.below > 0 && !isFloating(input.type))
+      SMP_RETURN_IF_ERROR(checkIntegers(file, input));
     rows = own;
     first = first.empty() ? input.name : first;
   }

@@ -43,6 +43,8 @@ namespace {
 struct Starter {
   ThreadPool &pool;
   const std::vector<KernelFunction> &kernels;
+  const std::map<const ConvolutionCommand *, std::unique_ptr<Convolution>>
+      &convolutions;
   const Frame &frame;
   uint64_t ticket;
 
@@ -69,6 +71,19 @@ struct Starter {
           runProduct(command, a, b, c, begin, end);
         },
         tilesOf(command), ticket);
+  }
+
+  void operator()(const ConvolutionCommand &command) {
+    auto *a = static_cast<const float *>(frame.address(command.a));
+    auto *b = static_cast<const float *>(frame.address(command.b));
+    auto *c = static_cast<float *>(frame.address(command.c));
+    auto *scratch = static_cast<float *>(frame.address(command.scratch));
+    const Convolution &convolution = *convolutions.at(&command);
+    pool.start(
+        [&convolution, a, b, c, scratch](int64_t begin, int64_t end) {
+          convolution.run(a, b, c, scratch, begin, end);
+        },
+        command.tiles, ticket);
   }
 
   void operator()(const CopyCommand &command) {
@@ -101,7 +116,16 @@ struct Starter {
 
 } // namespace
 
+Status CpuDevice::prepare(const RankJob &rankJob) {
+  for (const Program &program : rankJob.programs)
+    for (const Command &command : program.commands)
+      if (auto *work = std::get_if<ConvolutionCommand>(&command.work)) {
+        SMP_ASSIGN_OR_RETURN(convolutions[work], Convolution::create(*work));
+      }
+  return {};
+}
+
 void CpuDevice::start(const Command &command, const Frame &frame,
                       uint64_t ticket) {
-  std::visit(Starter{pool, kernels, frame, ticket}, command.work);
+  std::visit(Starter{pool, kernels, convolutions, frame, ticket}, command.work);
 }

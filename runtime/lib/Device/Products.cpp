@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OneThread.h"
 #include "smp/runtime/Device/CpuDevice.h"
 #include "smp/runtime/Trace/Trace.h"
 
@@ -18,7 +19,7 @@ using namespace smp::runtime;
 /// The library splits a call over OpenMP threads of its own; that number is
 /// kept per calling thread, so each of ours sets it to one. Looked up by name:
 /// we do not compile with OpenMP, and a library built without needs nothing.
-static void useOneThread() {
+void runtime::useOneThread() {
   static thread_local bool done = [] {
     using Setter = void (*)(int);
     if (void *symbol = dlsym(RTLD_DEFAULT, "omp_set_num_threads"))

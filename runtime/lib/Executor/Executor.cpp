@@ -26,6 +26,12 @@ struct Labeler {
            std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
            std::to_string(p.k);
   }
+  std::string operator()(const ConvolutionCommand &c) const {
+    constexpr const char *passes[] = {"", " data", " weights"};
+    return "convolution" + std::string(passes[int(c.pass)]) + " " +
+           std::to_string(c.rows) + "x" + std::to_string(c.input[0]) + "x" +
+           std::to_string(c.input[1]) + "x" + std::to_string(c.input[2]);
+  }
   std::string operator()(const CollectiveCommand &command) const {
     constexpr const char *names[] = {"all_reduce", "broadcast", "all_gather",
                                      "reduce_scatter"};

@@ -28,6 +28,10 @@ public:
 private:
   KernelCommand readKernel(const JsonCursor &cursor, const Command &command);
   ProductCommand readProduct(const JsonCursor &cursor, const Command &command);
+  ConvolutionCommand readConvolution(const JsonCursor &cursor,
+                                     const Command &command);
+  void checkImages(const JsonCursor &cursor, const Operand &operand,
+                   std::initializer_list<int64_t> sizes);
   CollectiveCommand readCollective(const JsonCursor &cursor,
                                    const Command &command);
   CopyCommand readCopy(const JsonCursor &cursor, const Command &command);
@@ -156,6 +160,96 @@ ProductCommand ProgramReader::readProduct(const JsonCursor &cursor,
   return p;
 }
 
+/// Numbers of a list that has so many, from `low` to `high`; `low` otherwise.
+template <size_t Count>
+static std::array<int64_t, Count> readSizes(const JsonCursor &cursor,
+                                            int64_t low, int64_t high) {
+  std::array<int64_t, Count> sizes;
+  sizes.fill(low);
+  std::vector<int64_t> list = cursor.integers(low);
+  if (list.size() != Count)
+    cursor.expects(std::to_string(Count) + " numbers");
+  else if (std::any_of(list.begin(), list.end(),
+                       [&](int64_t size) { return size > high; }))
+    cursor.expects("numbers of at most " + std::to_string(high));
+  else
+    std::copy(list.begin(), list.end(), sizes.begin());
+  return sizes;
+}
+
+/// Checks that floats of these sizes are exactly the operand.
+void ProgramReader::checkImages(const JsonCursor &cursor,
+                                const Operand &operand,
+                                std::initializer_list<int64_t> sizes) {
+  int64_t bytes = 4;
+  bool fits = true;
+  for (int64_t size : sizes)
+    fits = fits && !__builtin_mul_overflow(bytes, size, &bytes);
+  if (!fits || bytes != operand.bytes)
+    cursor.fail(
+        "expects the " + (fits ? std::to_string(bytes) + " bytes" : "bytes") +
+        " of its images or kernels, got " + std::to_string(operand.bytes));
+  if (operand.offset % 4)
+    cursor.fail("expects an offset that is a multiple of 4, got " +
+                std::to_string(operand.offset));
+}
+
+/// The places of an output along a dim; 0 when no window fits.
+static int64_t placesOf(const ConvolutionCommand &c, size_t dim) {
+  int64_t rest = c.input[1 + dim] + 2 * c.padding[dim] -
+                 (c.kernel[dim] - 1) * c.dilation[dim] - 1;
+  return rest < 0 ? 0 : rest / c.stride[dim] + 1;
+}
+
+ConvolutionCommand ProgramReader::readConvolution(const JsonCursor &cursor,
+                                                  const Command &command) {
+  // Products of three of them are far below overflow.
+  constexpr int64_t limit = int64_t(1) << 20;
+  ConvolutionCommand c;
+  c.pass = ConvolutionPass(
+      cursor["pass"].choice({"forward", "backward_data", "backward_weights"}));
+  c.rows = cursor["rows"].integer(1, limit);
+  c.groups = cursor["groups"].integer(1, limit);
+  c.tiles = cursor["tiles"].integer(1, limit);
+  c.input = readSizes<3>(cursor["input"], 1, limit);
+  c.output = readSizes<3>(cursor["output"], 1, limit);
+  c.kernel = readSizes<2>(cursor["kernel"], 1, limit);
+  c.stride = readSizes<2>(cursor["stride"], 1, limit);
+  c.padding = readSizes<2>(cursor["padding"], 0, limit);
+  c.dilation = readSizes<2>(cursor["dilation"], 1, limit);
+  if (c.input[0] % c.groups || c.output[0] % c.groups)
+    cursor["groups"].expects("a divisor of the channels");
+  if (c.rows % c.tiles)
+    cursor["tiles"].expects("a divisor of the rows");
+  for (size_t dim = 0; dim < 2; ++dim)
+    if (c.output[1 + dim] != placesOf(c, dim))
+      cursor["output"].expects("as many places as the input has windows");
+  c.a = readOperand(cursor["a"], arenas);
+  c.b = readOperand(cursor["b"], arenas);
+  c.c = readOperand(cursor["c"], arenas);
+  c.scratch = readOperand(cursor["scratch"], arenas);
+  const char *names[3][3] = {{"a", "b", "c"}, {"c", "b", "a"}, {"b", "c", "a"}};
+  const Operand *operands[3][3] = {
+      {&c.a, &c.b, &c.c}, {&c.c, &c.b, &c.a}, {&c.b, &c.c, &c.a}};
+  auto pass = size_t(c.pass);
+  int64_t copies = c.pass == ConvolutionPass::BackwardWeights ? c.tiles : 1;
+  checkImages(cursor[names[pass][0]], *operands[pass][0],
+              {c.rows, c.input[0], c.input[1], c.input[2]});
+  checkImages(
+      cursor[names[pass][1]], *operands[pass][1],
+      {copies, c.output[0], c.input[0] / c.groups, c.kernel[0], c.kernel[1]});
+  checkImages(cursor[names[pass][2]], *operands[pass][2],
+              {c.rows, c.output[0], c.output[1], c.output[2]});
+  // The library's parts of it begin at multiples of a cache line.
+  if (c.scratch.bytes % (c.tiles * 64) || c.scratch.offset % 64)
+    cursor["scratch"].expects("64-byte aligned memory for each tile");
+  checkCovered(cursor["a"], c.a, command.reads, "reads");
+  checkCovered(cursor["b"], c.b, command.reads, "reads");
+  checkCovered(cursor["c"], c.c, command.writes, "writes");
+  checkCovered(cursor["scratch"], c.scratch, command.writes, "writes");
+  return c;
+}
+
 static bool holdsPipelineRank(const AxisGroup &group, int rank) {
   for (const AxisGroup::Member &member : group.axes)
     if (member.axis == Axis::PP && !member.coordinates.empty() &&
@@ -245,7 +339,7 @@ Command ProgramReader::readCommand(const JsonCursor &cursor, size_t id) {
   if (cursor.has("scope"))
     command.scope = cursor["scope"].text();
   switch (cursor["kind"].choice(
-      {"kernel", "product", "collective", "copy", "fill"})) {
+      {"kernel", "product", "convolution", "collective", "copy", "fill"})) {
   case 0:
     command.work = readKernel(cursor, command);
     break;
@@ -253,9 +347,12 @@ Command ProgramReader::readCommand(const JsonCursor &cursor, size_t id) {
     command.work = readProduct(cursor, command);
     break;
   case 2:
-    command.work = readCollective(cursor, command);
+    command.work = readConvolution(cursor, command);
     break;
   case 3:
+    command.work = readCollective(cursor, command);
+    break;
+  case 4:
     command.work = readCopy(cursor, command);
     break;
   default:

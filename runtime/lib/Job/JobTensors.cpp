@@ -49,14 +49,20 @@ static BufferRef readTensorRef(const JsonCursor &cursor, const Job &job,
 
 static std::optional<Initializer> readInitializer(const JsonCursor &cursor) {
   Initializer init;
-  unsigned kind = cursor["kind"].choice({"constant", "normal", "uniform"});
-  init.kind = Initializer::Kind(kind);
-  if (kind == 0)
+  using Kind = Initializer::Kind;
+  init.kind = Kind(cursor["kind"].choice(
+      {"constant", "normal", "uniform", "truncated_normal"}));
+  if (init.kind == Kind::Constant) {
     init.a = cursor["value"].number();
-  else if (kind == 1)
-    init.a = cursor["mean"].number(), init.b = cursor["std"].number();
-  else
-    init.a = cursor["low"].number(), init.b = cursor["high"].number();
+    return init;
+  }
+  bool bounds = init.kind == Kind::Uniform;
+  init.a = cursor[bounds ? "low" : "mean"].number();
+  init.b = cursor[bounds ? "high" : "std"].number();
+  if (init.kind == Kind::TruncatedNormal) {
+    init.low = cursor["low"].number();
+    init.high = cursor["high"].number();
+  }
   return init;
 }
 
@@ -160,6 +166,8 @@ static Input readInput(const JsonCursor &cursor, const Job &job) {
                          " rows of a microbatch as the first dimension");
   else
     input.spec.rowShape.assign(shape.begin() + 1, shape.end());
+  if (cursor.has("below"))
+    input.spec.below = cursor["below"].integer(1);
   int64_t bytes = bytesOf(shape, input.spec.type);
   for (const auto &[key, value] : cursor["consumers"].members()) {
     unsigned rank = parseRank(key, value, job);

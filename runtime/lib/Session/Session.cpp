@@ -85,7 +85,9 @@ Status Session::open(const std::string &directory,
   SMP_ASSIGN_OR_RETURN(
       std::vector<KernelFunction> kernels,
       loadKernels(directory + "/" + theJob.kernelFile, theJob.kernelSymbols));
-  device = std::make_unique<CpuDevice>(std::move(kernels), options.threads);
+  auto cpu = std::make_unique<CpuDevice>(std::move(kernels), options.threads);
+  SMP_RETURN_IF_ERROR(cpu->prepare(rankJob));
+  device = std::move(cpu);
   if (options.trace)
     theTrace.emplace(theComm.rank(),
                      "rank " + std::to_string(theComm.rank()) + " (pp " +

@@ -26,7 +26,7 @@ Session::openData(const std::string &path) const {
     if (input.spec.role != InputRole::RowWeight)
       specs.push_back(input.spec);
   if (!theJob.data.tokens || path.ends_with(".safetensors"))
-    return openArrays(path, specs, theJob.data.vocabulary);
+    return openArrays(path, specs);
   TokenOptions options;
   options.vocabulary = theJob.data.vocabulary;
   options.convention = theJob.data.convention;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -109,7 +110,7 @@ Status Session::initializeLocally(const std::string &source,
   std::vector<WeightTarget> targets;
   std::vector<LoadTarget> places = modelTargets();
   for (const LoadTarget &place : places) {
-    WeightTarget target{place, {}};
+    WeightTarget target{place, {}, false};
     for (const Parameter &parameter : theJob.parameters)
       if (parameter.name == place.name)
         target.aliases = parameter.aliases;
@@ -117,9 +118,9 @@ Status Session::initializeLocally(const std::string &source,
         std::ranges::any_of(theJob.states, [&](const StateTensor &state) {
           return state.name == place.name;
         });
-    // Buffers keep their exported values: most files hold parameters only.
-    if (!isState)
-      targets.push_back(std::move(target));
+    // Buffers keep their exported values where a file has parameters only.
+    target.optional = isState;
+    targets.push_back(std::move(target));
   }
   SMP_ASSIGN_OR_RETURN(unused, loadWeights(source, targets));
   return {};
@@ -130,14 +131,15 @@ Session::initialize(const std::string &source) {
   std::vector<std::string> unused;
   SMP_RETURN_IF_ERROR(agree(theComm, initializeLocally(source, unused)));
   // A rank asks for its own stage only; other stages' names are not unused.
-  std::erase_if(unused, [&](const std::string &name) {
-    return std::ranges::any_of(
-        theJob.parameters, [&](const Parameter &parameter) {
-          return parameter.name == name ||
-                 std::ranges::find(parameter.aliases, name) !=
-                     parameter.aliases.end();
-        });
-  });
+  std::set<std::string> known;
+  for (const Parameter &parameter : theJob.parameters) {
+    known.insert(parameter.name);
+    known.insert(parameter.aliases.begin(), parameter.aliases.end());
+  }
+  for (const StateTensor &state : theJob.states)
+    known.insert(state.name);
+  std::erase_if(unused,
+                [&](const std::string &name) { return known.count(name); });
   return unused;
 }
 

@@ -48,6 +48,19 @@ TEST_F(Weights, AliasesAndConversion) {
   EXPECT_EQ(*unused, std::vector<std::string>{"attn.mask"});
 }
 
+TEST_F(Weights, StatesMayBeMissing) {
+  auto all = targets();
+  float kept = 7;
+  all.push_back({{"running_mean", DataType::F32, {1}, &kept}, {}, true});
+  int64_t mask = 0;
+  all.push_back({{"attn.mask", DataType::I64, {1}, &mask}, {}, true});
+  auto unused = loadWeights(path, all);
+  ASSERT_TRUE(unused) << unused.error().str();
+  EXPECT_EQ(kept, 7);
+  EXPECT_EQ(mask, 1);
+  EXPECT_TRUE(unused->empty());
+}
+
 TEST_F(Weights, EverythingWrongInOneError) {
   auto all = targets();
   all[0].target.shape = {3, 2};

@@ -215,17 +215,21 @@ TEST_F(Datasets, ArraysOfTokens) {
       path,
       {{"input_ids", DataType::I64, {2, 3}, std::as_bytes(std::span(tokens))},
        {"labels", DataType::I64, {2, 3}, std::as_bytes(std::span(own))}}));
-  const InputSpec inputs[] = {ids, labels};
-  EXPECT_TRUE(openArrays(path, inputs, 10));
-  auto data = openArrays(path, inputs, 9);
+  InputSpec inputs[] = {ids, labels};
+  inputs[0].below = inputs[1].below = 10;
+  EXPECT_TRUE(openArrays(path, inputs));
+  inputs[0].below = 9; // each input has its own
+  auto data = openArrays(path, inputs);
   ASSERT_FALSE(data);
   EXPECT_EQ(data.error().str(),
             "'" + path +
-                "': 'input_ids' expects tokens below the vocabulary 9, got 9 "
-                "at position 3");
+                "': 'input_ids' expects integers below 9, got 9 at position 3");
   InputSpec both = labels;
+  both.below = 10;
   both.role = InputRole::Input;
-  EXPECT_FALSE(openArrays(path, {&both, 1}, 10)); // only labels are ignored
+  EXPECT_FALSE(openArrays(path, {&both, 1})); // only labels are ignored
+  both.below = 0;
+  EXPECT_TRUE(openArrays(path, {&both, 1}));
 }
 
 TEST(DatasetNames, Parse) {

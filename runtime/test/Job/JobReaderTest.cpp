@@ -105,6 +105,83 @@ TEST(JobReaderTest, NamesFileAndPathOfBadManifests) {
       "the index of a pipeline rank (there are 2)");
 }
 
+namespace {
+
+/// A forward convolution of 2 images [1, 3, 5] in the memory of command 0.
+json convolution(const json &command) {
+  auto place = [&](int64_t offset, int64_t bytes) {
+    return json{{"a", command["writes"][0]["a"]},
+                {"o", offset},
+                {"n", bytes},
+                {"s", command["writes"][0].value("s", false)}};
+  };
+  json result = {{"id", command["id"]}, {"kind", "convolution"},
+                 {"queue", "compute"},  {"waits", json::array()},
+                 {"pass", "forward"},   {"rows", 1},
+                 {"groups", 1},         {"input", {1, 1, 3}},
+                 {"output", {1, 1, 2}}, {"kernel", {1, 2}},
+                 {"stride", {1, 1}},    {"padding", {0, 0}},
+                 {"dilation", {1, 1}},  {"tiles", 1},
+                 {"a", place(0, 12)},   {"b", place(12, 8)},
+                 {"c", place(20, 8)},   {"scratch", place(0, 0)}};
+  result["reads"] = {result["a"], result["b"]};
+  result["writes"] = {result["c"]};
+  return result;
+}
+
+void expectConvolutionError(const std::function<void(json &)> &damage,
+                            const std::string &member,
+                            const std::string &text) {
+  expectError(
+      "chunk-0.json",
+      [&](json &j) {
+        json &command = j["programs"]["forward"]["commands"][0];
+        command = convolution(command);
+        damage(command);
+      },
+      "programs.forward.commands[0]" + member, text);
+}
+
+} // namespace
+
+TEST(JobReaderTest, ReadsConvolutions) {
+  EXPECT_EQ(errorAfter("chunk-0.json",
+                       [](json &j) {
+                         json &command =
+                             j["programs"]["forward"]["commands"][0];
+                         command = convolution(command);
+                       }),
+            "");
+}
+
+TEST(JobReaderTest, NamesWhatIsWrongWithConvolutions) {
+  expectConvolutionError([](json &c) { c["pass"] = "sideways"; }, ".pass",
+                         "'backward_data'");
+  expectConvolutionError([](json &c) { c["input"] = {1, 3}; }, ".input",
+                         "expects 3 numbers");
+  expectConvolutionError([](json &c) { c["input"][2] = 1 << 21; }, ".input",
+                         "at most 1048576");
+  expectConvolutionError([](json &c) { c["stride"][1] = 0; }, ".stride[1]",
+                         "an integer of at least 1, got 0");
+  expectConvolutionError([](json &c) { c["groups"] = 2; }, ".groups",
+                         "a divisor of the channels");
+  expectConvolutionError([](json &c) { c["tiles"] = 2; }, ".tiles",
+                         "a divisor of the rows");
+  expectConvolutionError([](json &c) { c["padding"][1] = 1; }, ".output",
+                         "as many places as the input has windows");
+  expectConvolutionError([](json &c) { c["dilation"][1] = 9; }, ".output",
+                         "as many places as the input has windows");
+  expectConvolutionError(
+      [](json &c) { c["a"]["n"] = 8; }, ".a",
+      "expects the 12 bytes of its images or kernels, got 8");
+  expectConvolutionError([](json &c) { c["b"]["n"] = 12; }, ".b",
+                         "expects the 8 bytes");
+  expectConvolutionError([](json &c) { c["scratch"]["n"] = 4; }, ".scratch",
+                         "64-byte aligned memory for each tile");
+  expectConvolutionError([](json &c) { c["writes"] = json::array(); }, ".c",
+                         "that the command's 'writes' cover");
+}
+
 TEST(JobReaderTest, NamesFileAndPathOfBadPrograms) {
   auto command = [](json &j, const char *program, int id) -> json & {
     return j["programs"][program]["commands"][id];

@@ -65,6 +65,8 @@ Bytes toBytes(const Tensor &tensor, Type elementType) {
     return pack<float>(tensor.floats());
   if (elementType.isInteger(1))
     return pack<uint8_t>(tensor.ints());
+  if (elementType.isInteger(32))
+    return pack<int32_t>(tensor.ints());
   return pack<int64_t>(tensor.ints());
 }
 
@@ -74,10 +76,11 @@ double element(const Bytes &bytes, Type type, int64_t i) {
     std::memcpy(&value, bytes.data() + i * sizeof(value), sizeof(value));
     return static_cast<double>(value);
   };
-  return type.isF64()        ? read(double{})
-         : type.isF32()      ? read(float{})
-         : type.isInteger(1) ? read(uint8_t{})
-                             : read(int64_t{});
+  return type.isF64()         ? read(double{})
+         : type.isF32()       ? read(float{})
+         : type.isInteger(1)  ? read(uint8_t{})
+         : type.isInteger(32) ? read(int32_t{})
+                              : read(int64_t{});
 }
 
 /// Everything compiled once.
@@ -164,9 +167,7 @@ private:
   void execute(Operation *op) {
     if (auto cluster = dyn_cast<ClusterOp>(op))
       return call(cluster);
-    if (auto product = dyn_cast<ProductOp>(op))
-      return multiply(product);
-    buffers[op->getResult(0)] = buffers[op->getOperand(0)]; // a reshape
+    interpretOp(op);
   }
 
   void call(ClusterOp cluster) {
@@ -185,24 +186,31 @@ private:
           pointers.data(), use.immediates.data(), &step, tile, tile + 1);
   }
 
-  void multiply(ProductOp op) {
-    allocate(op.getResult());
-    auto *a = reinterpret_cast<float *>(buffers[op.getLhs()].data());
-    auto *b = reinterpret_cast<float *>(buffers[op.getRhs()].data());
-    auto *c = reinterpret_cast<float *>(buffers[op.getResult()].data());
-    int64_t m = op.getM(), n = op.getN(), k = op.getK();
-    int64_t batch = op.getBatch(), sum = op.getSumBatch();
-    std::vector<double> total(m * n * batch / sum);
-    for (int64_t e = 0; e < batch; ++e)
-      for (int64_t i = 0; i < m; ++i)
-        for (int64_t j = 0; j < n; ++j)
-          for (int64_t l = 0; l < k; ++l)
-            total[(e / sum * m + i) * n + j] +=
-                double(a[e * m * k +
-                         (op.getTransposeLhs() ? l * m + i : i * k + l)]) *
-                b[e / int64_t(op.getDivBatch()) * k * n +
-                  (op.getTransposeRhs() ? j * k + l : l * n + j)];
-    std::copy(total.begin(), total.end(), c);
+  /// What is no kernel: the library's commands are tested where they are
+  /// called.
+  void interpretOp(Operation *op) {
+    std::vector<Tensor> operands;
+    for (Value operand : op->getOperands()) {
+      RankedTensorType type = typeOf(operand);
+      Type elementType = type.getElementType();
+      Tensor tensor(
+          interpret::dataTypeOf(elementType),
+          interpret::Shape(type.getShape().begin(), type.getShape().end()));
+      for (int64_t i = 0; i < tensor.size(); ++i) {
+        double value = element(buffers[operand], elementType, i);
+        if (tensor.isFloat())
+          tensor.mutableFloats()[i] = value;
+        else
+          tensor.mutableInts()[i] = static_cast<int64_t>(value);
+      }
+      operands.push_back(std::move(tensor));
+    }
+    SmallVector<Tensor> results;
+    interpret::Context context;
+    auto meaning = cast<interpret::InterpretableOpInterface>(op);
+    ASSERT_TRUE(succeeded(meaning.interpret(operands, results, context)));
+    for (auto [result, tensor] : llvm::zip(op->getResults(), results))
+      buffers[result] = toBytes(tensor, typeOf(result).getElementType());
   }
 
   func::FuncOp function;

@@ -148,6 +148,21 @@ func.func @attention(%q: tensor<2x4x19x8xf32>, %k: tensor<2x2x19x8xf32>, %v: ten
   %dq, %dk, %dv = smp.attention_grad %c, %q, %k, %v, %o, %l <causal> scale 0.35 dropout 0.25 site 4 : tensor<2x4x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x4x19x8xf32>, tensor<2x4x19xf32>
   return %o, %l, %dq, %dk, %dv : tensor<2x4x19x8xf32>, tensor<2x4x19xf32>, tensor<2x4x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>
 }
+func.func @attention_window(%q: tensor<2x2x43x8xf32>, %k: tensor<2x2x37x8xf32>, %v: tensor<2x2x37x8xf32>, %c: tensor<2x2x43x8xf32>) -> (tensor<2x2x43x8xf32>, tensor<2x2x43x8xf32>, tensor<2x2x37x8xf32>, tensor<2x2x37x8xf32>) {
+  %o, %l = smp.attention %q, %k, %v <window, 4, 2> scale 0.35 dropout 0.25 site 4 : tensor<2x2x43x8xf32>, tensor<2x2x37x8xf32>, tensor<2x2x37x8xf32>
+  %dq, %dk, %dv = smp.attention_grad %c, %q, %k, %v, %o, %l <window, 4, 2> scale 0.35 dropout 0.25 site 4 : tensor<2x2x43x8xf32>, tensor<2x2x37x8xf32>, tensor<2x2x37x8xf32>, tensor<2x2x43x8xf32>, tensor<2x2x43xf32>
+  return %o, %dq, %dk, %dv : tensor<2x2x43x8xf32>, tensor<2x2x43x8xf32>, tensor<2x2x37x8xf32>, tensor<2x2x37x8xf32>
+}
+func.func @attention_prefix(%q: tensor<2x2x19x8xf32>, %k: tensor<2x2x19x8xf32>, %v: tensor<2x2x19x8xf32>, %c: tensor<2x2x19x8xf32>) -> (tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>) {
+  %o, %l = smp.attention %q, %k, %v <prefix, 6> scale 0.35 : tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>
+  %dq, %dk, %dv = smp.attention_grad %c, %q, %k, %v, %o, %l <prefix, 6> scale 0.35 : tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19xf32>
+  return %o, %dq, %dk, %dv : tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>, tensor<2x2x19x8xf32>
+}
+func.func @attention_bias_gradient(%q: tensor<3x4x19x8xf32>, %k: tensor<3x2x21x8xf32>, %v: tensor<3x2x21x4xf32>, %b: tensor<1x4x19x21xf32>, %c: tensor<3x4x19x4xf32>) -> (tensor<3x4x19x4xf32>, tensor<3x4x19x8xf32>, tensor<3x2x21x8xf32>, tensor<3x2x21x4xf32>, tensor<1x4x19x21xf32>) {
+  %o, %l = smp.attention %q, %k, %v bias %b : tensor<1x4x19x21xf32> <causal> scale 0.35 dropout 0.25 site 4 : tensor<3x4x19x8xf32>, tensor<3x2x21x8xf32>, tensor<3x2x21x4xf32>
+  %dq, %dk, %dv, %db = smp.attention_grad %c, %q, %k, %v, %o, %l bias %b : tensor<1x4x19x21xf32> bias_gradient <causal> scale 0.35 dropout 0.25 site 4 : tensor<3x4x19x8xf32>, tensor<3x2x21x8xf32>, tensor<3x2x21x4xf32>, tensor<3x4x19x4xf32>, tensor<3x4x19xf32>
+  return %o, %dq, %dk, %dv, %db : tensor<3x4x19x4xf32>, tensor<3x4x19x8xf32>, tensor<3x2x21x8xf32>, tensor<3x2x21x4xf32>, tensor<1x4x19x21xf32>
+}
 func.func @attention_bias(%q: tensor<1x2x5x8xf32>, %k: tensor<1x2x21x8xf32>, %v: tensor<1x2x21x4xf32>, %b: tensor<1x1x5x21xf32>) -> tensor<1x2x5x4xf32> {
   %o, %l = smp.attention %q, %k, %v bias %b : tensor<1x1x5x21xf32> <none> scale 0.5 : tensor<1x2x5x8xf32>, tensor<1x2x21x8xf32>, tensor<1x2x21x4xf32>
   return %o : tensor<1x2x5x4xf32>
@@ -193,4 +208,39 @@ func.func @diamond(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %1 = smp.div %0, %e : tensor<4x8xf32>
   %2 = smp.add %1, %0 : tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
+}
+func.func @convolutions(%x: tensor<6x4x9x7xf32>, %w: tensor<6x2x3x2xf32>, %b: tensor<6xf32>, %c: tensor<6x6x5x7xf32>) -> (tensor<6x6x5x7xf32>, tensor<6x4x9x7xf32>, tensor<6x2x3x2xf32>) {
+  %0 = smp.conv2d %x, %w bias %b : tensor<6xf32> stride [2, 1] padding [1, 1] dilation [1, 2] groups 2 : tensor<6x4x9x7xf32>, tensor<6x2x3x2xf32>
+  %1 = smp.conv2d_input_grad %c, %w size [9, 7] stride [2, 1] padding [1, 1] dilation [1, 2] groups 2 : tensor<6x6x5x7xf32>, tensor<6x2x3x2xf32>
+  %2 = smp.conv2d_weight_grad %c, %x kernel [3, 2] stride [2, 1] padding [1, 1] dilation [1, 2] groups 2 : tensor<6x6x5x7xf32>, tensor<6x4x9x7xf32>
+  return %0, %1, %2 : tensor<6x6x5x7xf32>, tensor<6x4x9x7xf32>, tensor<6x2x3x2xf32>
+}
+func.func @weight_gradient_in_one_part(%c: tensor<1x3x4x4xf32>, %x: tensor<1x1x4x4xf32>) -> tensor<3x1x1x1xf32> {
+  %0 = smp.conv2d_weight_grad %c, %x kernel [1, 1] stride [1, 1] padding [0, 0] dilation [1, 1] groups 1 : tensor<1x3x4x4xf32>, tensor<1x1x4x4xf32>
+  return %0 : tensor<3x1x1x1xf32>
+}
+func.func @max_pools(%x: tensor<2x3x11x21xf32>, %c: tensor<2x3x6x11xf32>, %d: tensor<2x3x11x19xf32>) -> (tensor<2x3x6x11xf32>, tensor<2x3x6x11xi32>, tensor<2x3x11x21xf32>, tensor<2x3x11x19xf32>, tensor<2x3x11x21xf32>) {
+  %r, %p = smp.max_pool2d %x kernel [3, 3] stride [2, 2] padding [1, 1] dilation [1, 1] : tensor<2x3x11x21xf32>
+  %0 = smp.max_pool2d_grad %c, %p size [11, 21] kernel [3, 3] stride [2, 2] padding [1, 1] dilation [1, 1] : tensor<2x3x6x11xf32>, tensor<2x3x6x11xi32>
+  %s, %q = smp.max_pool2d %x kernel [3, 2] stride [1, 1] padding [1, 0] dilation [1, 2] : tensor<2x3x11x21xf32>
+  %1 = smp.max_pool2d_grad %d, %q size [11, 21] kernel [3, 2] stride [1, 1] padding [1, 0] dilation [1, 2] : tensor<2x3x11x19xf32>, tensor<2x3x11x19xi32>
+  return %r, %p, %0, %s, %1 : tensor<2x3x6x11xf32>, tensor<2x3x6x11xi32>, tensor<2x3x11x21xf32>, tensor<2x3x11x19xf32>, tensor<2x3x11x21xf32>
+}
+func.func @max_pool_of_equal_elements(%x: tensor<1x2x5x18xf32> {test.low = -3.0, test.high = 3.0}, %c: tensor<1x2x3x9xf32>) -> (tensor<1x2x3x9xi32>, tensor<1x2x5x18xf32>) {
+  %i = smp.cast %x : tensor<1x2x5x18xf32> -> tensor<1x2x5x18xi64>
+  %0 = smp.cast %i : tensor<1x2x5x18xi64> -> tensor<1x2x5x18xf32>
+  %r, %p = smp.max_pool2d %0 kernel [2, 2] stride [2, 2] padding [0, 0] dilation [1, 1] ceil : tensor<1x2x5x18xf32>
+  %1 = smp.max_pool2d_grad %c, %p size [5, 18] kernel [2, 2] stride [2, 2] padding [0, 0] dilation [1, 1] : tensor<1x2x3x9xf32>, tensor<1x2x3x9xi32>
+  return %p, %1 : tensor<1x2x3x9xi32>, tensor<1x2x5x18xf32>
+}
+func.func @batch_norms(%x: tensor<3x5x4x7xf32>, %c: tensor<3x5x4x7xf32>, %w: tensor<5xf32>, %b: tensor<5xf32>, %m: tensor<5xf32>, %v: tensor<5xf32> {test.low = 0.5, test.high = 2.0}) -> (tensor<3x5x4x7xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<3x5x4x7xf32>, tensor<5xf32>, tensor<5xf32>, tensor<3x5x4x7xf32>) {
+  %r, %mean, %rstd, %m1, %v1 = smp.batch_norm %x weight %w : tensor<5xf32> bias %b : tensor<5xf32> running %m, %v momentum 0.1 epsilon 1.0e-5 : tensor<3x5x4x7xf32>, tensor<5xf32>
+  %dx, %dw, %db = smp.batch_norm_grad %c, %x weight %w : tensor<5xf32> mean %mean rstd %rstd : tensor<3x5x4x7xf32>, tensor<5xf32>
+  %y = smp.batch_norm_inference %x weight %w : tensor<5xf32> bias %b : tensor<5xf32> running %m, %v epsilon 1.0e-5 : tensor<3x5x4x7xf32>, tensor<5xf32>
+  return %r, %mean, %rstd, %m1, %v1, %dx, %dw, %db, %y : tensor<3x5x4x7xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<3x5x4x7xf32>, tensor<5xf32>, tensor<5xf32>, tensor<3x5x4x7xf32>
+}
+func.func @batch_norm_of_rows(%x: tensor<19x5xf32>, %m: tensor<5xf32>, %v: tensor<5xf32> {test.low = 0.5, test.high = 2.0}) -> (tensor<19x5xf32>, tensor<5xf32>, tensor<19x5xf32>) {
+  %r, %mean, %rstd, %m1, %v1 = smp.batch_norm %x running %m, %v momentum 0.25 epsilon 1.0e-3 : tensor<19x5xf32>, tensor<5xf32>
+  %y = smp.batch_norm_inference %x running %m, %v epsilon 1.0e-3 : tensor<19x5xf32>, tensor<5xf32>
+  return %r, %v1, %y : tensor<19x5xf32>, tensor<5xf32>, tensor<19x5xf32>
 }

@@ -8,6 +8,7 @@
 #include "Coordinates.h"
 #include <gtest/gtest.h>
 #include <limits>
+#include <random>
 
 using namespace smp;
 
@@ -46,14 +47,73 @@ TEST(Coordinates, equalConditionsAreEqual) {
       false);
 }
 
-TEST(Coordinates, complementTurnsOneInequality) {
+TEST(Coordinates, complementTurnsInequalities) {
   Elements causal = isNotNegative(minus(row(), column()), kSquare);
   Affine later = minus(column(), row());
   later.constant = -1;
   EXPECT_EQ(complement(causal, kSquare), isNotNegative(later, kSquare));
   EXPECT_EQ(complement(complement(causal, kSquare), kSquare), causal);
   Elements diagonal = isZero(minus(row(), column()), kSquare);
-  EXPECT_EQ(complement(diagonal, kSquare), Elements::unknown());
+  Elements off = complement(diagonal, kSquare);
+  EXPECT_EQ(off.alternatives.size(), 2u);
+  EXPECT_EQ(complement(off, kSquare), diagonal);
+}
+
+/// A random predicate and, for each place, whether it holds there.
+struct Predicate {
+  Elements elements;
+  std::vector<bool> truth;
+};
+
+/// Three quarters of them hold in some places only.
+Predicate randomPredicate(std::mt19937_64 &random, int depth) {
+  auto pick = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  Predicate result;
+  auto fill = [&](auto value) {
+    for (int64_t q = 0; q < 4; ++q)
+      for (int64_t k = 0; k < 4; ++k)
+        result.truth.push_back(value(q, k));
+  };
+  if (depth == 0) {
+    Affine function{pick(-6, 6), {pick(-2, 2), pick(-2, 2)}};
+    result.elements = isNotNegative(function, kSquare);
+    fill([&](int64_t q, int64_t k) {
+      return function.constant + function.coefficients[0] * q +
+                 function.coefficients[1] * k >=
+             0;
+    });
+    return result;
+  }
+  Predicate a = randomPredicate(random, depth - 1);
+  Predicate b = randomPredicate(random, depth - 1);
+  int64_t kind = pick(0, 2);
+  result.elements = kind == 0   ? conjunction(a.elements, b.elements, kSquare)
+                    : kind == 1 ? disjunction(a.elements, b.elements, kSquare)
+                                : complement(a.elements, kSquare);
+  fill([&](int64_t q, int64_t k) {
+    bool left = a.truth[q * 4 + k], right = b.truth[q * 4 + k];
+    return kind == 0 ? left && right : kind == 1 ? left || right : !left;
+  });
+  return result;
+}
+
+TEST(Coordinates, logicHoldsAtEveryPlace) {
+  std::mt19937_64 random(5);
+  int known = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Predicate predicate = randomPredicate(random, round % 4);
+    if (!predicate.elements.isBoolean())
+      continue;
+    ++known;
+    for (int64_t q = 0; q < 4; ++q)
+      for (int64_t k = 0; k < 4; ++k)
+        ASSERT_EQ(predicate.elements.holdsAt(std::vector<int64_t>{q, k}),
+                  predicate.truth[q * 4 + k])
+            << "round " << round;
+  }
+  EXPECT_GT(known, 2500);
 }
 
 TEST(Coordinates, sizeOneHasCoordinateZero) {

@@ -139,6 +139,34 @@ TEST(Importer, saysWhyANodeIsRefused) {
         {"dim", {{"as_int", 0}}},
         {"start", {{"as_int", 1}}}},
        "that cuts dim 0, whose size varies with the batch"},
+      {"slice_scatter.default",
+       {{"self", tensor("x")},
+        {"src", tensor("x")},
+        {"dim", {{"as_int", 0}}},
+        {"start", {{"as_int", 1}}}},
+       "into dim 0, whose size varies with the batch"},
+      {"slice_scatter.default",
+       {{"self", tensor("x")}, {"src", tensor("x")}},
+       ""},
+      {"slice_scatter.default",
+       {{"self", tensor("x")},
+        {"src", tensor("x")},
+        {"dim", {{"as_int", 1}}},
+        {"step", {{"as_int", 0}}}},
+       "with step 0"},
+      {"select_scatter.default",
+       {{"self", tensor("x")},
+        {"src", tensor("x")},
+        {"dim", {{"as_int", 1}}},
+        {"index", {{"as_int", 4}}}},
+       "of place 4 of 4"},
+      {"select_scatter.default",
+       {{"self", tensor("x")},
+        {"src", tensor("x")},
+        {"dim", {{"as_int", 0}}},
+        {"index", {{"as_int", 0}}}},
+       "into dim 0, whose size varies with the batch"},
+      {"copy.default", {{"self", tensor("x")}, {"src", tensor("x")}}, ""},
       {"view.default", {{"self", tensor("x")}}, ""},
       {"add.Tensor", {{"other", tensor("x")}}, "without 'self'"},
       {"pow.Tensor_Scalar",
@@ -171,6 +199,29 @@ TEST(Importer, refusesTypesThatItHasNot) {
   graph.node("exp.default", "y", {{"self", tensor("x")}});
   EXPECT_TRUE(contains(errorsOf(graph.archive("y")),
                        "with a result of a type that smp has not"));
+}
+
+TEST(Importer, importsWhatChangesInPlace) {
+  GraphBuilder graph;
+  graph.node("mul.Tensor", "a",
+             {{"self", tensor("x")}, {"other", tensor("x")}});
+  graph.node("relu_.default", "b", {{"self", tensor("a")}});
+  graph.node("add_.Tensor", "c",
+             {{"self", tensor("a")}, {"other", tensor("x")}});
+  EXPECT_EQ(errorsOf(graph.archive("a")), "");
+}
+
+TEST(Importer, namesTheMutationThatIsRefused) {
+  GraphBuilder graph;
+  graph.declare("v", json::array({size(2), batch(), size(4)}));
+  graph.node("expand.default", "v", {{"self", tensor("x")}});
+  graph.declare("a", json::array({size(2), batch(), size(4)}));
+  graph.node("zero_.default", "a", {{"self", tensor("v")}}, "h.2");
+  std::string errors = errorsOf(graph.archive("x"));
+  EXPECT_TRUE(contains(errors, "'aten.zero_.default' that changes a tensor "
+                               "through 'aten.expand.default', 1 time, in "
+                               "'h.2' at m/model.py:12"))
+      << errors;
 }
 
 TEST(Importer, refusesValuesThatComeLater) {

@@ -94,6 +94,89 @@ TEST(Pt2Archive, readsTheGraph) {
   EXPECT_EQ(archive->description(), nullptr);
 }
 
+/// The node of graphOf(), inside `with torch.no_grad()`.
+json regionGraphOf() {
+  json graph = graphOf();
+  json &outer = graph["graph_module"]["graph"];
+  json inner = {
+      {"inputs",
+       {{{"as_tensor", {{"name", "x"}}}}, {{"as_tensor", {{"name", "w"}}}}}},
+      {"outputs", {{{"as_tensor", {{"name", "y"}}}}}},
+      {"nodes", outer["nodes"]},
+      {"tensor_values", outer["tensor_values"]},
+      {"sym_int_values", json::object()}};
+  outer["nodes"] = json::parse(R"json([{
+    "target": "torch.ops.higher_order.wrap_with_set_grad_enabled",
+    "inputs": [{"name": "", "arg": {"as_bool": false}},
+               {"name": "", "arg": {"as_graph": {"name": "submod_1"}}},
+               {"name": "", "arg": {"as_tensor": {"name": "x"}}},
+               {"name": "", "arg": {"as_tensor": {"name": "w"}}}],
+    "outputs": [{"as_tensors": [{"name": "y"}]}],
+    "metadata": {}}])json");
+  outer["nodes"][0]["inputs"][1]["arg"]["as_graph"]["graph"] = inner;
+  return graph;
+}
+
+TEST(Pt2Archive, inlinesRegions) {
+  Result<Pt2Archive> archive = Pt2Archive::open(
+      fileOf(archiveOf(regionGraphOf().dump(), weightsOf().dump()).str()));
+  ASSERT_TRUE(archive) << archive.error().str();
+  const std::vector<Node> &nodes = archive->train().nodes;
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(nodes[0].target, "aten.add.Tensor");
+  EXPECT_EQ(nodes[0].arguments[1].tensors[0], "w");
+  EXPECT_EQ(nodes[0].line, 7u);
+  EXPECT_EQ(nodes[1].target, "aten.detach.default");
+  EXPECT_EQ(nodes[1].outputs[0], "y");
+}
+
+TEST(Pt2Archive, knowsADecomposedGraph) {
+  for (const char *verifier : {"TRAINING", "ATEN"}) {
+    json graph = graphOf();
+    graph["verifiers"] = {verifier};
+    Result<Pt2Archive> archive = Pt2Archive::open(
+        fileOf(archiveOf(graph.dump(), weightsOf().dump()).str()));
+    ASSERT_TRUE(archive);
+    EXPECT_EQ(archive->train().decomposed, verifier == std::string("ATEN"));
+  }
+}
+
+TEST(Pt2Archive, readsTheInnermostLineOfTheModel) {
+  struct {
+    const char *trace, *file;
+    unsigned line;
+  } cases[] = {
+      {"File \"/v/site-packages/own/m.py\", line 5, in f\n  y\n  File "
+       "\"/v/site-packages/torch/nn/linear.py\", line 9, in g",
+       "own/m.py", 5},
+      {"File \"/opt/me/m.py\", line 5, in f", "/opt/me/m.py", 5},
+      {"File \"/v/site-packages/torch/nn/linear.py\", line 9, in g",
+       "torch/nn/linear.py", 9},
+      {"File \"unfinished", "", 0},
+  };
+  for (const auto &test : cases) {
+    json graph = graphOf();
+    graph["graph_module"]["graph"]["nodes"][0]["metadata"]["stack_trace"] =
+        test.trace;
+    Result<Pt2Archive> archive = Pt2Archive::open(
+        fileOf(archiveOf(graph.dump(), weightsOf().dump()).str()));
+    ASSERT_TRUE(archive);
+    EXPECT_EQ(archive->train().nodes[0].file, test.file) << test.trace;
+    EXPECT_EQ(archive->train().nodes[0].line, test.line);
+  }
+}
+
+TEST(Pt2Archive, leavesOutWhatBecomesOfInputs) {
+  json graph = graphOf();
+  graph["graph_module"]["signature"]["output_specs"].push_back(
+      {{"user_input_mutation",
+        {{"arg", {{"name", "y"}}}, {"user_input_name", "x"}}}});
+  Result<Pt2Archive> archive = Pt2Archive::open(
+      fileOf(archiveOf(graph.dump(), weightsOf().dump()).str()));
+  ASSERT_TRUE(archive) << archive.error().str();
+  EXPECT_EQ(archive->train().outputs.size(), 1u);
+}
+
 TEST(Pt2Archive, readsStridedWeights) {
   Result<Pt2Archive> archive = Pt2Archive::open(
       fileOf(archiveOf(graphOf().dump(), weightsOf().dump()).str()));
@@ -187,6 +270,8 @@ TEST(Pt2Archive, survivesValuesOfAnyKind) {
   };
   mutate(graph, tryIt);
   mutate(weights, tryIt);
+  graph = regionGraphOf();
+  mutate(graph, tryIt);
   EXPECT_GT(tried, 300);
   EXPECT_GT(refused, tried / 2);
 }

@@ -64,7 +64,22 @@ static void softmax(GradientCase &c) {
   c.finish(c.create<SoftmaxOp>(c.number(c.shape(1, 3))));
 }
 
-/// Grouped queries, masks, a fixed bias or mask operand, dropout.
+static MaskAttr randomMask(GradientCase &c) {
+  MLIRContext *context = c.builder.getContext();
+  switch (c.pick(0, 3)) {
+  case 0:
+    return MaskAttr::get(context, MaskKind::None);
+  case 1:
+    return MaskAttr::get(context, MaskKind::Causal);
+  case 2:
+    return MaskAttr::get(context, MaskKind::Window, c.pick(0, 2), c.pick(0, 2));
+  default:
+    return MaskAttr::get(context, MaskKind::Prefix, c.pick(1, 3));
+  }
+}
+
+/// Grouped queries, masks, dropout; a bias that is fixed, a mask operand or
+/// broadcasts and has a gradient.
 static void attention(GradientCase &c) {
   int64_t batch = c.pick(1, 2), groups = c.pick(1, 2), queries = c.pick(1, 4);
   int64_t keys = c.pick(1, 4), width = c.pick(1, 3), valueWidth = c.pick(1, 3);
@@ -72,18 +87,19 @@ static void attention(GradientCase &c) {
   Value query = c.number({batch, heads, queries, width});
   Value key = c.number({batch, groups, keys, width});
   Value value = c.number({batch, groups, keys, valueWidth});
-  Shape biasShape = {c.pick(0, 1) ? batch : 1, c.pick(0, 1) ? heads : 1,
-                     queries, keys};
+  Shape biasShape = {batch, heads, queries, keys};
+  for (int64_t &size : biasShape)
+    size = c.pick(0, 2) ? size : 1;
   Value bias;
-  if (int64_t kind = c.pick(0, 2); kind == 1)
+  if (int64_t kind = c.pick(0, 3); kind == 1)
     bias = c.fixed(randomTensor(c.random, biasShape));
   else if (kind == 2)
     bias = c.flags(biasShape);
-  auto mask = MaskAttr::get(c.builder.getContext(),
-                            c.pick(0, 1) ? MaskKind::Causal : MaskKind::None);
-  c.finish(c.create<AttentionOp>(query, key, value, bias, mask, APFloat(0.7),
-                                 APFloat(c.pick(0, 1) ? 0.3 : 0.0),
-                                 c.pick(1, 100)));
+  else if (kind == 3)
+    bias = c.number(biasShape);
+  c.finish(c.create<AttentionOp>(
+      query, key, value, bias, randomMask(c), APFloat(0.7),
+      APFloat(c.pick(0, 1) ? 0.3 : 0.0), c.pick(1, 100)));
 }
 
 static void rotaryEmbedding(GradientCase &c) {

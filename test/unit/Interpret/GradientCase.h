@@ -57,6 +57,7 @@ struct NamedCase {
 llvm::ArrayRef<NamedCase> elementwiseCases();
 llvm::ArrayRef<NamedCase> shapeCases();
 llvm::ArrayRef<NamedCase> compositeCases();
+llvm::ArrayRef<NamedCase> convolutionCases();
 
 } // namespace smp::interpret
 

@@ -130,7 +130,7 @@ static void checkCase(const NamedCase &named, uint64_t seed) {
 static std::vector<NamedCase> allCases() {
   std::vector<NamedCase> cases;
   for (ArrayRef<NamedCase> family :
-       {elementwiseCases(), shapeCases(), compositeCases()})
+       {elementwiseCases(), shapeCases(), compositeCases(), convolutionCases()})
     cases.insert(cases.end(), family.begin(), family.end());
   return cases;
 }

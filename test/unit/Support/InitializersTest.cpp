@@ -7,8 +7,10 @@
 
 #include "smp/Support/Initializers.h"
 #include "smp/Support/Json.h"
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <string>
 #include <vector>
 
 using namespace smp;
@@ -34,7 +36,9 @@ TEST(Initializers, Constant) {
 
 TEST(Initializers, AnySliceGivesTheSameElements) {
   for (const char *text : {R"({"kind":"normal","mean":0.0,"std":0.02})",
-                           R"({"kind":"uniform","low":-1,"high":2})"}) {
+                           R"({"kind":"uniform","low":-1,"high":2})",
+                           R"({"kind":"truncated_normal","mean":0.0,"std":1.0,
+                               "low":-2,"high":2})"}) {
     auto whole = values(text, 0, 100);
     for (int64_t begin : {1, 7, 50}) {
       auto part = values(text, begin, 13);
@@ -55,6 +59,53 @@ TEST(Initializers, NormalHasItsMoments) {
   double mean = sum / sample.size();
   EXPECT_NEAR(mean, 1.0, 0.03);
   EXPECT_NEAR(squares / sample.size() - mean * mean, 4.0, 0.08);
+}
+
+/// The share of a normal distribution between `from` and `to`, by the trapezoid
+/// rule on its density: nothing that the sampling uses.
+static double shareBetween(double mean, double std, double from, double to) {
+  constexpr int steps = 20000;
+  double sum = 0, width = (to - from) / steps;
+  for (int i = 0; i <= steps; ++i) {
+    double x = (from + i * width - mean) / std;
+    sum += std::exp(-x * x / 2) * (i == 0 || i == steps ? 0.5 : 1);
+  }
+  return sum * width / std / std::sqrt(2 * M_PI);
+}
+
+TEST(Initializers, TruncatedNormalHasItsDistribution) {
+  struct Case {
+    double mean, std, low, high;
+  };
+  // Both sides, one side, far in a tail, far in the other, nearly everything.
+  for (auto [mean, std, low, high] :
+       {Case{0, 0.02, -0.04, 0.04}, Case{1, 2, 1.5, 9}, Case{0, 1, 6, 7},
+        Case{0, 1, -9, -5}, Case{3, 0.5, -100, 100}}) {
+    std::string text =
+        "{\"kind\":\"truncated_normal\",\"mean\":" + std::to_string(mean) +
+        ",\"std\":" + std::to_string(std) + ",\"low\":" + std::to_string(low) +
+        ",\"high\":" + std::to_string(high) + "}";
+    auto sample = values(text.c_str(), 0, 40000);
+    double from = std::max(low, mean - 12 * std),
+           to = std::min(high, mean + 12 * std);
+    std::sort(sample.begin(), sample.end());
+    EXPECT_GE(sample.front(), float(low)) << text;
+    EXPECT_LE(sample.back(), float(high)) << text;
+    double whole = shareBetween(mean, std, from, to);
+    for (int i = 1; i < 20; ++i) {
+      double x = sample[sample.size() * i / 20];
+      // Five standard deviations of a share of 40000 draws.
+      EXPECT_NEAR(shareBetween(mean, std, from, x) / whole, i / 20.0, 0.0125)
+          << text;
+    }
+  }
+}
+
+TEST(Initializers, TruncatedNormalWithoutSpreadIsItsMean) {
+  for (float x : values(R"({"kind":"truncated_normal","mean":0.5,"std":0,
+                            "low":-1,"high":1})",
+                        0, 9))
+    EXPECT_EQ(x, 0.5f);
 }
 
 TEST(Initializers, UniformStaysInItsBounds) {
@@ -81,6 +132,8 @@ TEST(Initializers, ReferenceIsTheStatedFunction) {
 TEST(Initializers, Malformed) {
   for (const char *text :
        {"[]", "{}", R"({"kind":"he"})", R"({"kind":1})",
-        R"({"kind":"normal","mean":0})", R"({"kind":"constant","value":"1"})"})
+        R"({"kind":"normal","mean":0})",
+        R"({"kind":"truncated_normal","mean":0,"std":1,"low":-1})",
+        R"({"kind":"constant","value":"1"})"})
     EXPECT_FALSE(Initializer::fromJson(*parseJson(text, "test"))) << text;
 }

@@ -16,6 +16,7 @@ namespace smp::runtime {
 struct WeightTarget {
   LoadTarget target;
   std::vector<std::string> aliases; ///< other names it may stand under
+  bool optional = false;            ///< keeps its value if the file has none
 };
 
 /// Fills every target from a safetensors file under PyTorch's names,

@@ -33,6 +33,8 @@ struct InputSpec {
   InputRole role = InputRole::Input;
   DataType type = DataType::I64;
   std::vector<int64_t> rowShape;
+  /// Integers are at least 0 and below it, labels may also be −100; 0: any.
+  int64_t below = 0;
 };
 
 /// How labels follow from tokens. Hf: the model shifts them itself, labels are
@@ -71,11 +73,10 @@ Result<std::unique_ptr<Dataset>> openTokens(const std::string &path,
                                             const TokenOptions &options);
 
 /// A safetensors file of named arrays whose rows are the samples. Every input
-/// needs an array of its name, row shape and kind of type. With a vocabulary,
-/// integers are tokens below it, and labels may be −100: not counted.
+/// needs an array of its name, row shape and kind of type, its integers within
+/// the input's limit.
 Result<std::unique_ptr<Dataset>> openArrays(const std::string &path,
-                                            std::span<const InputSpec> inputs,
-                                            int64_t vocabulary = 0);
+                                            std::span<const InputSpec> inputs);
 
 } // namespace smp::runtime
 

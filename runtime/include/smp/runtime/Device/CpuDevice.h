@@ -5,17 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels come from the job's shared object, products from oneDNN: one call
-// per tile and thread, because the library's own OpenMP threads collapse when
-// another process shares a core. Tiles are fixed by the compiler, so results
-// do not depend on the number of threads.
+// Kernels come from the job's shared object, products and convolutions from
+// oneDNN: one call per tile and thread, because the library's own OpenMP
+// threads collapse when another process shares a core. Tiles are fixed by the
+// compiler, so results do not depend on the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SMP_RUNTIME_DEVICE_CPUDEVICE_H
 #define SMP_RUNTIME_DEVICE_CPUDEVICE_H
 
+#include "smp/runtime/Device/Convolution.h"
 #include "smp/runtime/Device/ThreadPool.h"
+
+#include <map>
 
 namespace smp::runtime {
 
@@ -33,6 +36,10 @@ public:
   CpuDevice(std::vector<KernelFunction> kernels, int threads)
       : kernels(std::move(kernels)), pool(threads) {}
 
+  /// Makes what the library needs for the convolutions of a rank; before any
+  /// of them is started. `rankJob` outlives the device.
+  Status prepare(const RankJob &rankJob);
+
   void start(const Command &command, const Frame &frame,
              uint64_t ticket) override;
   bool work() override { return pool.work(); }
@@ -43,6 +50,8 @@ public:
 
 private:
   std::vector<KernelFunction> kernels;
+  std::map<const ConvolutionCommand *, std::unique_ptr<Convolution>>
+      convolutions;
   ThreadPool pool;
 };
 

@@ -21,6 +21,7 @@
 #include "smp/Support/Initializers.h"
 #include "smp/runtime/Data/Dataset.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +67,26 @@ struct ProductCommand {
   Operand a, b, c;
 };
 
+enum class ConvolutionPass { Forward, BackwardData, BackwardWeights };
+
+/// A convolution of `rows` dense f32 images [C, H, W] to [O, H', W'] with
+/// kernels [O, C / groups, KH, KW], or one of its gradients:
+///
+///   pass              a        b        c
+///   forward           input    kernels  output
+///   backward data     output   kernels  input
+///   backward weights  output   input    kernels, once for each tile
+///
+/// Tiles are equal parts of the rows; each has as much of the scratch.
+/// Invariants: the sizes are those of a convolution, tiles divide the rows.
+struct ConvolutionCommand {
+  ConvolutionPass pass = ConvolutionPass::Forward;
+  int64_t rows = 0, groups = 1, tiles = 1;
+  std::array<int64_t, 3> input = {}, output = {};
+  std::array<int64_t, 2> kernel = {}, stride = {}, padding = {}, dilation = {};
+  Operand a, b, c, scratch;
+};
+
 enum class CollectiveOp { AllReduce, Broadcast, AllGather, ReduceScatter };
 
 struct CollectiveCommand {
@@ -96,8 +117,8 @@ struct Command {
   std::vector<unsigned> waits; ///< earlier commands of the program, ascending
   std::vector<Operand> reads, writes; ///< complete
   std::string location, scope;
-  std::variant<KernelCommand, ProductCommand, CollectiveCommand, CopyCommand,
-               FillCommand>
+  std::variant<KernelCommand, ProductCommand, ConvolutionCommand,
+               CollectiveCommand, CopyCommand, FillCommand>
       work;
 };
 
