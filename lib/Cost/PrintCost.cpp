@@ -14,6 +14,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace smp;
@@ -142,11 +144,38 @@ void smp::printCost(const CostReport &report, raw_ostream &os) {
   printTable(os, "op", report.kinds, total);
 }
 
+static llvm::json::Object toJson(const CostRow &row) {
+  return llvm::json::Object{{"ops", row.ops},
+                            {"parameters", row.parameters},
+                            {"flops", row.flops},
+                            {"bytes", row.bytes},
+                            {"saved_bytes", row.savedBytes}};
+}
+
+static llvm::json::Object toJson(const std::map<std::string, CostRow> &rows) {
+  llvm::json::Object object;
+  for (const auto &[name, row] : rows)
+    object[name] = toJson(row);
+  return object;
+}
+
+void smp::printCostAsJson(const CostReport &report, raw_ostream &os) {
+  llvm::json::Object object{{"total", toJson(report.total)},
+                            {"modules", toJson(report.modules)},
+                            {"ops", toJson(report.kinds)}};
+  os << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+}
+
 namespace {
 struct PrintCostPass : public smp::impl::PrintCostPassBase<PrintCostPass> {
   using PrintCostPassBase::PrintCostPassBase;
 
   void runOnOperation() override {
+    if (format != "text" && format != "json") {
+      getOperation().emitError()
+          << "expects format 'text' or 'json', got '" << format << "'";
+      return signalPassFailure();
+    }
     auto target = getOperation().lookupSymbol<func::FuncOp>(function);
     if (!target || target.isExternal()) {
       getOperation().emitError() << "expects a function '" << function
@@ -156,7 +185,10 @@ struct PrintCostPass : public smp::impl::PrintCostPassBase<PrintCostPass> {
     FailureOr<CostReport> report = collectCost(target);
     if (failed(report))
       return signalPassFailure();
-    printCost(*report, llvm::outs());
+    if (format == "json")
+      printCostAsJson(*report, llvm::outs());
+    else
+      printCost(*report, llvm::outs());
     markAllAnalysesPreserved();
   }
 };

@@ -1,6 +1,8 @@
 // RUN: smp-opt %s --smp-print-cost -o /dev/null | FileCheck %s
 // RUN: not smp-opt %s --smp-print-cost=function=dynamic -o /dev/null 2>&1 | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not smp-opt %s --smp-print-cost=function=absent -o /dev/null 2>&1 | FileCheck %s --check-prefix=ABSENT
+// RUN: not smp-opt %s --smp-print-cost=format=yaml -o /dev/null 2>&1 | FileCheck %s --check-prefix=FORMAT
+// RUN: smp-opt %s --smp-print-cost=format=json -o /dev/null | FileCheck %s --check-prefix=JSON
 
 // The tied table is counted once. The embedding is read again in the backward
 // pass; the product keeps its operand, of which the reshape is a view.
@@ -40,3 +42,17 @@ func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
 // DYNAMIC: error: expects static shapes, got 'tensor<?xf32>'
 // DYNAMIC: note: run --smp-specialize first
 // ABSENT: error: expects a function 'absent' in the module, got none of that name
+// FORMAT: error: expects format 'text' or 'json', got 'yaml'
+
+// JSON:      "modules": {
+// JSON:      "model.embed": {
+// JSON-NEXT: "bytes": 288,
+// JSON-NEXT: "flops": 0,
+// JSON-NEXT: "ops": 1,
+// JSON-NEXT: "parameters": 8000,
+// JSON-NEXT: "saved_bytes": 0
+// JSON:      "ops": {
+// JSON:      "smp.linear": {
+// JSON:      "flops": 64512,
+// JSON:      "total": {
+// JSON:      "parameters": 8064,

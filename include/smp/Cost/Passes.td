@@ -23,7 +23,9 @@ def PrintCostPass : Pass<"smp-print-cost", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"function", "function", "std::string", "\"train\"",
-           "Name of the function">];
+           "Name of the function">,
+    Option<"format", "format", "std::string", "\"text\"",
+           "'text', or 'json': an object with 'total', 'modules' and 'ops'">];
 }
 
 #endif // SMP_COST_PASSES_TD

@@ -39,6 +39,10 @@ mlir::FailureOr<CostReport> collectCost(mlir::func::FuncOp function);
 
 void printCost(const CostReport &report, llvm::raw_ostream &os);
 
+/// {"total": row, "modules": {path: row}, "ops": {name: row}}; a row has ops,
+/// parameters, flops, bytes and saved_bytes.
+void printCostAsJson(const CostReport &report, llvm::raw_ostream &os);
+
 } // namespace smp
 
 #endif // SMP_COST_PRINTCOST_H
