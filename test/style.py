@@ -18,6 +18,7 @@ MAXIMUM_OP_CLASSES = 2
 
 # Unit tests of a property of several sources, with what they are about.
 ACROSS_SOURCES = {
+    "test/unit/Import/MutationTest.cpp": "damaged files of every kind are read or refused",
     "test/unit/Interpret/FoldsTest.cpp": "folds of every op keep what it computes",
     "test/unit/Interpret/OpGradientTest.cpp": "the gradient of every op against differences",
     "test/unit/Interpret/PhasesTest.cpp": "every phase keeps what random models mean",

@@ -6,6 +6,7 @@
 // RUN: not smp-import %t.short.pt2 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: smp-import --help | FileCheck %s --check-prefix=HELP
 // RUN: smp-import --list-operators | FileCheck %s --check-prefix=LIST
+// RUN: smp-import --coverage %S/../models/data/resnet.pt2 | FileCheck %s --check-prefix=COVERAGE
 
 // NONE: smp-import: error: expects an archive, got none
 // NONE-NEXT: note: smp-import model.pt2 -o model.mlir
@@ -22,3 +23,6 @@
 // HELP: --weights=<model.safetensors>
 // LIST: aten.add.Tensor
 // LIST: aten.scaled_dot_product_attention.default
+// COVERAGE:      operator                         nodes  missing
+// COVERAGE:      aten.conv2d.default
+// COVERAGE:      {{^}}[[N:[0-9]+]] of [[N]] operators and [[M:[0-9]+]] of [[M]] nodes are covered

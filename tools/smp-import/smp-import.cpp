@@ -9,6 +9,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "smp/Import/Coverage.h"
 #include "smp/Import/Importer.h"
 #include "smp/Import/Passes.h"
 #include "llvm/Support/CommandLine.h"
@@ -44,6 +45,12 @@ static cl::opt<bool> listOperators(
     "list-operators", cl::cat(category),
     cl::desc("Print the ATen operators that can be imported, and stop"));
 
+static cl::opt<bool> coverage(
+    "coverage", cl::cat(category),
+    cl::desc("Print how many nodes of each ATen operator the archive has and "
+             "how many cannot be imported, and stop; exit code 1 if there are "
+             "any (default off)"));
+
 static constexpr char kOverview[] =
     "imports a PyTorch model into the smp dialect\n\n"
     "Example:\n"
@@ -53,6 +60,13 @@ static constexpr char kOverview[] =
 static int fail(const Error &error) {
   llvm::errs() << "smp-import: error: " << error.str() << "\n";
   return 1;
+}
+
+static int showCoverage(const pt2::Pt2Archive &archive) {
+  auto operators = coverageOf(archive);
+  printCoverage(operators, llvm::outs());
+  return llvm::any_of(operators,
+                      [](const auto &entry) { return entry.second.missing; });
 }
 
 static int run() {
@@ -67,6 +81,8 @@ static int run() {
   Result<pt2::Pt2Archive> archive = pt2::Pt2Archive::open(inputPath);
   if (!archive)
     return fail(archive.error());
+  if (coverage)
+    return showCoverage(*archive);
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);

@@ -9,6 +9,7 @@
 #include "ZipBuilder.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "smp/Import/Coverage.h"
 #include <nlohmann/json.hpp>
 
 using namespace smp;
@@ -114,6 +115,23 @@ TEST(Importer, listsAllUnsupportedOperatorsAtOnce) {
       errors, "'aten.fft_fft.default', 1 time, in 'h.1' at m/model.py:12"))
       << errors;
   EXPECT_TRUE(contains(errors, "note: smp-import --list-operators"));
+}
+
+TEST(Importer, countsWhatIsCovered) {
+  GraphBuilder graph;
+  graph.node("erfinv.default", "a", {{"self", tensor("x")}}, "h.0.mlp");
+  graph.node("relu.default", "b", {{"self", tensor("a")}});
+  graph.node("erfinv.default", "c", {{"self", tensor("b")}}, "h.1.mlp");
+  Result<pt2::Pt2Archive> archive = pt2::Pt2Archive::open(graph.archive("c"));
+  ASSERT_TRUE(archive);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printCoverage(coverageOf(*archive), stream);
+  EXPECT_EQ(text, R"(operator              nodes  missing
+aten.erfinv.default       2        2  no rule, first in 'h.0.mlp' at m/model.py:12
+aten.relu.default         1        0
+1 of 2 operators and 1 of 3 nodes are covered
+)");
 }
 
 TEST(Importer, saysWhyANodeIsRefused) {

@@ -10,6 +10,7 @@
 
 #include "Fixtures/TemporaryPath.h"
 
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -62,12 +63,18 @@ private:
   }
 
   static uint32_t crc(const std::string &content) {
+    static const auto table = [] {
+      std::array<uint32_t, 256> entries{};
+      for (uint32_t i = 0; i < 256; ++i) {
+        entries[i] = i;
+        for (int bit = 0; bit < 8; ++bit)
+          entries[i] = (entries[i] >> 1) ^ (entries[i] & 1 ? 0xedb88320u : 0u);
+      }
+      return entries;
+    }();
     uint32_t value = ~0u;
-    for (unsigned char byte : content) {
-      value ^= byte;
-      for (int bit = 0; bit < 8; ++bit)
-        value = (value >> 1) ^ (value & 1 ? 0xedb88320u : 0u);
-    }
+    for (unsigned char byte : content)
+      value = (value >> 8) ^ table[(value ^ byte) & 0xff];
     return ~value;
   }
 
