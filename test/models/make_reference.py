@@ -4,7 +4,6 @@
 
   make_reference.py [MODEL...]           writes test/models/data/
   make_reference.py --check [MODEL...]   makes them again and compares
-  make_reference.py --large DIR          GPT-2 of 124M parameters, no weights
 
 `<model>.pt2` is the exported model without weights; `<model>.safetensors` what
 PyTorch computes with the reference weights (smp/reference.py):
@@ -32,9 +31,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import sys
-import time
 import zipfile
 from pathlib import Path
 
@@ -46,8 +43,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent.parent / "python"), str(HERE)]
 
 from lifted import LiftedGraph  # noqa: E402
-from models import MODELS, Model, gpt2_of, model_named  # noqa: E402
-from smp import archive, empty_parameters, export, record_initialisation  # noqa: E402
+from models import MODELS, Model, model_named  # noqa: E402
+from smp import archive, record_initialisation  # noqa: E402
 from smp.exporter import Export, build  # noqa: E402
 from smp.reference import load_reference_weights  # noqa: E402
 
@@ -302,24 +299,6 @@ def check(model: Model, folder: Path) -> list[str]:
     return [f"{model.name}: {text}" for text in found]
 
 
-def make_large(folder: Path) -> None:
-    """GPT-2 124M and the same with 48 layers, batch 4, 256 tokens."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, layers in (("gpt2-124m", 12), ("gpt2-48-layers", 48)):
-        start = time.monotonic()
-        with record_initialisation(), empty_parameters():
-            module = gpt2_of(
-                layers=layers, width=768, heads=12, vocabulary=50257, length=1024
-            )
-        tokens = torch.zeros((4, 256), dtype=torch.int64)
-        inputs = {"input_ids": tokens, "labels": tokens}
-        path = folder / f"{name}.pt2"
-        export(module, inputs, path, weights=False)
-        count = sum(p.numel() for p in module.parameters())
-        size, seconds = os.path.getsize(path), time.monotonic() - start
-        print(f"{name}: {count} parameters, {size} bytes, {seconds:.1f} s")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -327,11 +306,7 @@ def main() -> int:
     parser.add_argument("models", nargs="*", help="default: all of models.py")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument("--output", type=Path, default=HERE / "data", metavar="DIR")
-    parser.add_argument("--large", type=Path, metavar="DIR")
     arguments = parser.parse_args()
-    if arguments.large:
-        make_large(arguments.large)
-        return 0
     # One thread: the order of sums is then that of the program.
     torch.set_num_threads(1)
     models = [model_named(name) for name in arguments.models] or MODELS
