@@ -212,6 +212,17 @@ LogicalResult ChunkGradient::returnSavedValues() {
   return success();
 }
 
+/// An input that the backward function reads again keeps its role.
+static void copyInputRoles(func::FuncOp from, func::FuncOp to) {
+  llvm::DenseMap<Attribute, Attribute> roles;
+  for (unsigned i = 0; i < from.getNumArguments(); ++i)
+    if (Attribute role = from.getArgAttr(i, kRoleAttr))
+      roles[getArgumentBinding(from, i)] = role;
+  for (unsigned i = 0; i < to.getNumArguments(); ++i)
+    if (Attribute role = roles.lookup(getArgumentBinding(to, i)))
+      to.setArgAttr(i, kRoleAttr, role);
+}
+
 FailureOr<func::FuncOp> ChunkGradient::build(ModuleOp module, StringRef name,
                                              llvm::StringSet<> &cotangents) {
   SmallVector<Operation *> ops;
@@ -229,6 +240,7 @@ FailureOr<func::FuncOp> ChunkGradient::build(ModuleOp module, StringRef name,
   if (failed(returnSavedValues()))
     return failure();
   func::FuncOp function = backward.finish();
+  copyInputRoles(forward, function);
   function->moveAfter(forward);
   return function;
 }

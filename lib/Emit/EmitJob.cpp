@@ -38,7 +38,7 @@ static std::string integerInputRole(func::FuncOp function, unsigned argument) {
       !isa<IntegerType>(
           getElementTypeOrSelf(function.getArgumentTypes()[argument])))
     return {};
-  return roleOf(function, argument, binding.getKey());
+  return roleOf(function, argument);
 }
 
 static void recordBelow(func::FuncOp function, unsigned argument,

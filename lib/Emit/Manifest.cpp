@@ -27,13 +27,9 @@ static json shapeOf(RankedTensorType type) {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-std::string emit::roleOf(func::FuncOp function, unsigned argument,
-                         StringRef name) {
-  if (auto role = function.getArgAttrOfType<StringAttr>(argument, kRoleAttr))
-    return role.str();
-  return name == "row_weight" ? "row_weight"
-         : name == "labels"   ? "label"
-                              : "input";
+std::string emit::roleOf(func::FuncOp function, unsigned argument) {
+  auto role = function.getArgAttrOfType<StringAttr>(argument, kRoleAttr);
+  return role ? role.str() : "input";
 }
 
 std::vector<JobInput>
@@ -49,7 +45,7 @@ emit::collectInputs(const Programs &programs,
       std::string name = binding.getKey().str();
       JobInput &input = inputs[name];
       input.name = name;
-      input.role = roleOf(function, i, name);
+      input.role = roleOf(function, i);
       input.type = cast<RankedTensorType>(type);
       if (auto below = function.getArgAttrOfType<IntegerAttr>(i, kBelowAttr))
         input.below = input.below ? std::min(input.below, below.getInt())

@@ -19,9 +19,8 @@ inline constexpr llvm::StringLiteral kVocabularyAttr = "smp.vocabulary";
 /// Attribute of a program's argument: the integers of this input are below it.
 inline constexpr llvm::StringLiteral kBelowAttr = "smp.below";
 
-/// The role of a program's argument that is the input `name`.
-std::string roleOf(mlir::func::FuncOp function, unsigned argument,
-                   llvm::StringRef name);
+/// The role of a program's argument that is an input.
+std::string roleOf(mlir::func::FuncOp function, unsigned argument);
 
 /// A model input and who reads it.
 struct JobInput {

@@ -68,6 +68,7 @@ private:
                int64_t chunk);
   void addResults(ProgramBuilder &program, IRMapping &mapping, int64_t chunk,
                   ArrayRef<StringRef> kept);
+  void setInputRoles(func::FuncOp program);
   bool isKept(unsigned result, ArrayRef<StringRef> kept);
   StringRef role(unsigned result) {
     return graph.getResultAttrOfType<StringAttr>(result, kRoleAttr).getValue();
@@ -201,6 +202,19 @@ void GraphStager::addResults(ProgramBuilder &program, IRMapping &mapping,
   }
 }
 
+/// The runtime reads labels otherwise than inputs, whatever they are called.
+void GraphStager::setInputRoles(func::FuncOp program) {
+  for (unsigned i = 0; i < graph.getNumArguments(); ++i) {
+    auto role = graph.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+    auto name = graph.getArgAttrOfType<StringAttr>(i, kNameAttr);
+    auto binding = BindingAttr::get(program.getContext(), BindingKind::Input,
+                                    name.getValue());
+    for (unsigned j = 0; role && j < program.getNumArguments(); ++j)
+      if (getArgumentBinding(program, j) == binding)
+        program.setArgAttr(j, kRoleAttr, role);
+  }
+}
+
 func::FuncOp GraphStager::build(int64_t chunk, StringRef suffix,
                                 ArrayRef<StringRef> kept) {
   auto module = graph->getParentOfType<ModuleOp>();
@@ -213,7 +227,9 @@ func::FuncOp GraphStager::build(int64_t chunk, StringRef suffix,
       source(program, op.getResult(0), mapping, chunk);
   }
   addResults(program, mapping, chunk, kept);
-  return program.finish();
+  func::FuncOp function = program.finish();
+  setInputRoles(function);
+  return function;
 }
 
 FailureOr<SmallVector<func::FuncOp>>

@@ -48,7 +48,7 @@ module attributes {smp.rows = 2 : i64} {
   }
   func.func @chunk1_forward(
       %h: tensor<2x5xf32> {smp.binding = #smp.binding<activation, "v0">},
-      %y: tensor<2xi64> {smp.binding = #smp.binding<input, "labels">},
+      %y: tensor<2xi64> {smp.binding = #smp.binding<input, "labels">, smp.role = "label"},
       %w: tensor<3x5xf32> {smp.binding = #smp.binding<parameter, "down.weight">},
       %s: tensor<3xf32> {smp.binding = #smp.binding<state, "shift">},
       %n: tensor<i64> {smp.binding = #smp.binding<count, "loss">},
@@ -69,7 +69,7 @@ module attributes {smp.rows = 2 : i64} {
       %h: tensor<2x5xf32> {smp.binding = #smp.binding<saved, "0">},
       %z: tensor<2x3xf32> {smp.binding = #smp.binding<saved, "1">},
       %lse: tensor<2xf32> {smp.binding = #smp.binding<saved, "2">},
-      %y: tensor<2xi64> {smp.binding = #smp.binding<input, "labels">},
+      %y: tensor<2xi64> {smp.binding = #smp.binding<input, "labels">, smp.role = "label"},
       %w: tensor<3x5xf32> {smp.binding = #smp.binding<parameter, "down.weight">},
       %n: tensor<i64> {smp.binding = #smp.binding<count, "loss">},
       %g: tensor<3x5xf32> {smp.binding = #smp.binding<gradient, "down.weight">})
