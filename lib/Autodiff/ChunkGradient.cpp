@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkGradient.h"
+#include "smp/Autodiff/Differentiate.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
@@ -64,11 +65,19 @@ Value ChunkGradient::addForwardArgument(BindingKind kind, StringRef key,
 }
 
 LogicalResult ChunkGradient::divideByStepCounts() {
+  bool ownMeans =
+      forward->getParentOfType<ModuleOp>()->hasAttr(kLossSharesAttr);
   for (auto loss : body().getOps<MeanLossOp>()) {
     Value count = addForwardArgument(BindingKind::Count, loss.getTerm(),
                                      loss.getCount().getType());
     if (!count)
       return failure();
+    // The step's count is then the number of means.
+    if (ownMeans) {
+      OpBuilder builder(loss);
+      count = MulOp::create(builder, loss.getLoc(), loss.getCount(), count,
+                            loss.getScope());
+    }
     loss.getCountMutable().assign(count);
   }
   eraseDeadOps(body());

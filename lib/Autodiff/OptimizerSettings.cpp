@@ -42,6 +42,14 @@ static LogicalResult readMembers(ModuleOp module, DictionaryAttr attributes,
   return success();
 }
 
+static std::optional<OptimizerKind> parseKind(StringRef name) {
+  for (OptimizerKind kind :
+       {OptimizerKind::AdamW, OptimizerKind::Adam, OptimizerKind::SGD})
+    if (name == StringRef(smp::name(kind)))
+      return kind;
+  return std::nullopt;
+}
+
 FailureOr<OptimizerSettings> OptimizerSettings::read(ModuleOp module) {
   OptimizerSettings settings;
   Attribute attribute = module->getAttr(kOptimizerAttr);
@@ -49,11 +57,14 @@ FailureOr<OptimizerSettings> OptimizerSettings::read(ModuleOp module) {
     return settings;
   auto attributes = dyn_cast<DictionaryAttr>(attribute);
   auto name = attributes ? attributes.getAs<StringAttr>("name") : StringAttr();
-  if (!name || (name != "adamw" && name != "sgd"))
+  std::optional<OptimizerKind> kind =
+      name ? parseKind(name.getValue()) : std::nullopt;
+  if (!kind)
     return module.emitError()
-           << "expects 'smp.optimizer' of name adamw or sgd, got " << attribute;
-  settings.sgd = name == "sgd";
-  if (settings.sgd)
+           << "expects 'smp.optimizer' of name adamw, adam or sgd, got "
+           << attribute;
+  settings.kind = *kind;
+  if (settings.kind != OptimizerKind::AdamW)
     settings.weightDecay = 0.0;
   auto into = [](double &field) {
     return [&](double value) { field = value; };
@@ -61,7 +72,7 @@ FailureOr<OptimizerSettings> OptimizerSettings::read(ModuleOp module) {
   Member decay{"weight_decay", into(settings.weightDecay)};
   Member clipping{"gradient_clipping",
                   [&](double value) { settings.gradientClipping = value; }};
-  if (settings.sgd) {
+  if (settings.kind == OptimizerKind::SGD) {
     if (failed(readMembers(
             module, attributes,
             {decay, clipping, {"momentum", into(settings.momentum)}})))
@@ -84,11 +95,11 @@ DictionaryAttr OptimizerSettings::toAttribute(MLIRContext *context) const {
   auto set = [&](StringRef name, double value) {
     members.set(name, builder.getF64FloatAttr(value));
   };
-  members.set("name", builder.getStringAttr(sgd ? "sgd" : "adamw"));
+  members.set("name", builder.getStringAttr(smp::name(kind)));
   set("weight_decay", weightDecay);
-  if (sgd)
+  if (kind == OptimizerKind::SGD) {
     set("momentum", momentum);
-  if (!sgd) {
+  } else {
     set("beta1", beta1);
     set("beta2", beta2);
     set("epsilon", epsilon);

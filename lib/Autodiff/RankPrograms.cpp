@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RankPrograms.h"
+#include "smp/Autodiff/Differentiate.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -141,6 +142,20 @@ static Value createZero(ProgramBuilder &program, Type type) {
                         builder.getF64FloatAttr(0.0), ValueRange());
 }
 
+/// The number of means in a step, which each rank knows.
+static void addShares(ProgramBuilder &program, const std::string &term,
+                      int64_t shares) {
+  OpBuilder &builder = program.getBuilder();
+  Value own =
+      FillOp::create(builder, program.getLoc(),
+                     RankedTensorType::get({}, builder.getI64Type()),
+                     builder.getF64FloatAttr(double(shares)), ValueRange());
+  program.addResult(
+      BindingKind::Count, term,
+      replicate(program, own, partialOverReplicas(builder.getContext()),
+                "means of " + quoted(term) + " over the replicas"));
+}
+
 /// The count of a term over all replicas, on every rank that reads it.
 static void addCount(ProgramBuilder &program, const std::string &term,
                      const Holdings::Count &count, int64_t rank) {
@@ -176,8 +191,12 @@ func::FuncOp smp::buildBeginStep(ModuleOp module, const Holdings &holdings,
                                  int64_t rank) {
   ProgramBuilder program(module, "rank" + std::to_string(rank) + "_begin_step",
                          module.getLoc());
+  auto shares = module->getAttrOfType<IntegerAttr>(kLossSharesAttr);
   for (const auto &[term, count] : holdings.counts)
-    addCount(program, term, count, rank);
+    if (!shares)
+      addCount(program, term, count, rank);
+    else if (count.readers.count(rank))
+      addShares(program, term, shares.getInt());
   for (const Holdings::Trained &entry : holdings.trained)
     for (const auto &[alias, owner] : entry.gradients)
       if (owner == rank)

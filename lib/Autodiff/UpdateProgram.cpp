@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RankPrograms.h"
+#include "smp/Autodiff/ParameterGroups.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,12 +35,17 @@ private:
                           builder.getF64FloatAttr(value), ValueRange());
   }
   FloatAttr number(double value) { return builder.getF64FloatAttr(value); }
+  FloatAttr decayOf(ParameterOp parameter) {
+    auto own = parameter->getAttrOfType<FloatAttr>(kWeightDecayAttr);
+    return own ? own : number(settings.weightDecay);
+  }
 
   Value gradientOfName(const Holdings::Trained &entry, const std::string &name,
                        int64_t owner);
   Value gradientOf(const Holdings::Trained &entry);
   Value squaredNorm();
-  void stepAdamW(ParameterOp parameter, Value gradient);
+  Value rateOf(ParameterOp parameter);
+  void stepAdam(ParameterOp parameter, Value gradient);
   void stepSgd(ParameterOp parameter, Value gradient);
   void averageStates();
   void averageStates(Type type, ArrayRef<std::string> names);
@@ -53,6 +59,8 @@ private:
   /// By position in `holdings.trained`; null where this rank holds none.
   SmallVector<Value> gradients;
   Value rate, correction1, correction2, scale;
+  /// Products of the rate, by their factor.
+  std::map<double, Value> scaledRates;
 };
 } // namespace
 
@@ -121,19 +129,34 @@ Value UpdateProgram::squaredNorm() {
   return ReduceSumOp::create(builder, loc, squares, ArrayRef<int64_t>{0});
 }
 
-void UpdateProgram::stepAdamW(ParameterOp parameter, Value gradient) {
+/// The learning rate of a parameter: that of the step, or a multiple.
+Value UpdateProgram::rateOf(ParameterOp parameter) {
+  auto factor = parameter->getAttrOfType<FloatAttr>(kRateScaleAttr);
+  if (!factor || factor.getValueAsDouble() == 1.0)
+    return rate;
+  Value &scaled = scaledRates[factor.getValueAsDouble()];
+  if (!scaled)
+    scaled =
+        MulOp::create(builder, program.getLoc(), rate,
+                      createFill(rate.getType(), factor.getValueAsDouble()));
+  return scaled;
+}
+
+void UpdateProgram::stepAdam(ParameterOp parameter, Value gradient) {
   StringRef name = parameter.getSymName();
   RankedTensorType type = parameter.getType();
   std::string average = (name + "/exp_avg").str();
   std::string square = (name + "/exp_avg_sq").str();
+  UnitAttr coupled =
+      settings.kind == OptimizerKind::Adam ? builder.getUnitAttr() : UnitAttr();
   auto step = AdamWOp::create(
       builder, parameter.getLoc(),
       program.getArgument(BindingKind::Parameter, name, type), gradient,
       program.getArgument(BindingKind::Optimizer, average, type),
-      program.getArgument(BindingKind::Optimizer, square, type), rate,
-      correction1, correction2, scale, number(settings.beta1),
-      number(settings.beta2), number(settings.epsilon),
-      number(settings.weightDecay));
+      program.getArgument(BindingKind::Optimizer, square, type),
+      rateOf(parameter), correction1, correction2, scale,
+      number(settings.beta1), number(settings.beta2), number(settings.epsilon),
+      decayOf(parameter), coupled);
   program.addResult(BindingKind::Parameter, name, step.getNewParameter());
   program.addResult(BindingKind::Optimizer, average, step.getNewExpAvg());
   program.addResult(BindingKind::Optimizer, square, step.getNewExpAvgSq());
@@ -149,7 +172,7 @@ void UpdateProgram::stepSgd(ParameterOp parameter, Value gradient) {
       program.getArgument(BindingKind::Parameter, name, type), gradient,
       keeps ? program.getArgument(BindingKind::Optimizer, buffer, type)
             : Value(),
-      rate, scale, number(settings.momentum), number(settings.weightDecay));
+      rateOf(parameter), scale, number(settings.momentum), decayOf(parameter));
   program.addResult(BindingKind::Parameter, name, step.getNewParameter());
   if (keeps)
     program.addResult(BindingKind::Optimizer, buffer,
@@ -234,10 +257,10 @@ func::FuncOp UpdateProgram::build() {
   for (auto [entry, gradient] : llvm::zip(holdings.trained, gradients)) {
     if (!gradient)
       continue;
-    if (settings.sgd)
+    if (settings.kind == OptimizerKind::SGD)
       stepSgd(entry.parameter, gradient);
     else
-      stepAdamW(entry.parameter, gradient);
+      stepAdam(entry.parameter, gradient);
   }
   averageStates();
   clearCounts();

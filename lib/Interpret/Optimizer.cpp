@@ -18,7 +18,10 @@ void interpret::adamWStep(const AdamWSettings &settings, const Tensor &gradient,
        v = square.mutableFloats();
   for (size_t i = 0; i < p.size(); ++i) {
     double g = gradient.floats()[i] * settings.gradientScale;
-    p[i] *= 1 - settings.rate * settings.decay;
+    if (settings.coupled)
+      g += settings.decay * p[i];
+    else
+      p[i] *= 1 - settings.rate * settings.decay;
     m[i] = settings.beta1 * m[i] + (1 - settings.beta1) * g;
     v[i] = settings.beta2 * v[i] + (1 - settings.beta2) * g * g;
     double deviation =

@@ -15,6 +15,7 @@ namespace smp::interpret {
 struct AdamWSettings {
   double rate, correction1, correction2;
   double beta1, beta2, epsilon, decay;
+  bool coupled = false; ///< Adam: decay is a part of the gradient
   double gradientScale = 1;
 };
 void adamWStep(const AdamWSettings &settings, const Tensor &gradient,

@@ -38,7 +38,8 @@ static Results evaluate(AdamWOp op, Operands in, Context &) {
                             .beta1 = op.getBeta1().convertToDouble(),
                             .beta2 = op.getBeta2().convertToDouble(),
                             .epsilon = op.getEpsilon().convertToDouble(),
-                            .decay = op.getWeightDecay().convertToDouble()};
+                            .decay = op.getWeightDecay().convertToDouble(),
+                            .coupled = op.getCoupled()};
   if (op.getGradientScale())
     settings.gradientScale = in[7].floats()[0];
   Tensor parameter = in[0], average = in[2], square = in[3];

@@ -27,6 +27,9 @@ llvm::FailureOr<std::unique_ptr<StepRunner>>
 createProgramRunner(mlir::ModuleOp module, ModelState model,
                     StepOptions options);
 
+/// The names of a parameter, the canonical one first.
+std::vector<std::string> allNames(ParameterOp parameter);
+
 /// Sums gradients of aliases in name order.
 TensorMap sumAliases(mlir::ModuleOp module, const TensorMap &aliasGradients);
 

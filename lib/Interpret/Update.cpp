@@ -26,6 +26,13 @@ TensorMap interpret::sumAliases(ModuleOp module,
   return gradients;
 }
 
+std::vector<std::string> interpret::allNames(ParameterOp parameter) {
+  std::vector<std::string> names = {parameter.getSymName().str()};
+  for (auto alias : parameter.getAliases().getAsRange<StringAttr>())
+    names.push_back(alias.str());
+  return names;
+}
+
 /// The moment of a parameter, zero before the first step.
 static Tensor &momentOf(ModelState &model, const std::string &parameter,
                         const char *state) {
@@ -37,22 +44,32 @@ static Tensor &momentOf(ModelState &model, const std::string &parameter,
 
 static void updateParameter(const std::string &name, const Tensor &gradient,
                             const OptimizerConfig &optimizer,
-                            const StepState &step, double scale,
-                            ModelState &model) {
+                            const OptimizerGroup *group, const StepState &step,
+                            double scale, ModelState &model) {
   Tensor &parameter = model.parameters[name];
+  double rate = step.learningRate, decay = optimizer.weightDecay;
+  if (group) {
+    rate *= group->lrScale.value_or(1);
+    decay = group->weightDecay.value_or(decay);
+  }
   if (optimizer.kind == OptimizerKind::SGD) {
-    SgdSettings settings = {step.learningRate, optimizer.momentum,
-                            optimizer.weightDecay, scale};
+    SgdSettings settings = {rate, optimizer.momentum, decay, scale};
     Tensor none(parameter.type(), parameter.shape());
     Tensor &buffer = optimizer.momentum == 0
                          ? none
                          : momentOf(model, name, "momentum_buffer");
     return sgdStep(settings, gradient, parameter, buffer);
   }
-  AdamWSettings settings = {step.learningRate,     step.biasCorrection1,
-                            step.biasCorrection2,  optimizer.beta1,
-                            optimizer.beta2,       optimizer.eps,
-                            optimizer.weightDecay, scale};
+  bool coupled = optimizer.kind == OptimizerKind::Adam;
+  AdamWSettings settings = {rate,
+                            step.biasCorrection1,
+                            step.biasCorrection2,
+                            optimizer.beta1,
+                            optimizer.beta2,
+                            optimizer.eps,
+                            decay,
+                            coupled,
+                            scale};
   adamWStep(settings, gradient, parameter, momentOf(model, name, "exp_avg"),
             momentOf(model, name, "exp_avg_sq"));
 }
@@ -68,9 +85,13 @@ double interpret::applyUpdate(ModuleOp module, const TensorMap &gradients,
   double scale = options.config.gradientClipping
                      ? clipFactor(squares, *options.config.gradientClipping)
                      : 1;
-  for (const auto &[name, gradient] : gradients)
-    updateParameter(name, gradient, options.config.optimizer, step, scale,
-                    model);
+  const OptimizerConfig &optimizer = options.config.optimizer;
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    std::vector<std::string> names = allNames(parameter);
+    if (auto entry = gradients.find(names.front()); entry != gradients.end())
+      updateParameter(names.front(), entry->second, optimizer,
+                      groupOf(optimizer, names), step, scale, model);
+  }
   if (options.precision == Precision::Native) {
     for (auto &[name, tensor] : model.parameters)
       tensor.roundToType();

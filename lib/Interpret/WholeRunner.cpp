@@ -99,6 +99,10 @@ static void separateCounts(func::FuncOp function) {
 }
 
 LogicalResult WholeRunner::prepare() {
+  for (auto parameter : copy->getOps<ParameterOp>())
+    if (auto *group = groupOf(options.config.optimizer, allNames(parameter));
+        group && group->frozen)
+      parameter.setFrozen(true);
   auto train = copy->lookupSymbol<func::FuncOp>("train");
   if (!train || train.isExternal())
     return module.emitError("expects a function '@train', got none");
@@ -198,11 +202,16 @@ WholeRunner::countsOf(int64_t step, const TensorMap &batch) {
         sumOfTerm = sum(sumOfTerm, own);
     counts.assign(shares, total);
   }
-  // A mean of means: each share's mean counts for its part of the step.
-  if (options.config.lossNormalization == LossNormalization::Microbatch)
-    for (std::vector<Tensor> &own : counts)
-      for (Tensor &count : own)
-        count = Tensor::index(count.integer() * shares);
+  // A mean of means: each share's mean counts for its part of the step. Sums
+  // of means are still a mean over the owners.
+  int64_t parts = options.config.lossNormalization == LossNormalization::Step
+                      ? 1
+                  : options.config.lossNormalization == LossNormalization::Sum
+                      ? options.owners
+                      : shares;
+  for (std::vector<Tensor> &own : counts)
+    for (Tensor &count : own)
+      count = Tensor::index(count.integer() * parts);
   return counts;
 }
 

@@ -7,6 +7,7 @@
 
 #include "CloneableValues.h"
 #include "DerivedGraphs.h"
+#include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Partition/PartitionModule.h"
 
@@ -323,17 +324,25 @@ LogicalResult smp::stageChunks(ModuleOp module) {
   if (failed(forward))
     return failure();
   FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows);
-  FailureOr<func::FuncOp> countGraph = deriveCount(train);
-  if (failed(evaluateGraph) || failed(countGraph))
+  if (failed(evaluateGraph))
     return failure();
   func::FuncOp predictGraph = derivePredict(train);
   auto evaluate = stage(*evaluateGraph, "evaluate", {kMetricRole});
   auto predict = stage(predictGraph, "predict", {"output"});
-  auto count = stage(*countGraph, "count", {"count"});
+  // Where each microbatch's mean stands for itself, nothing is counted before.
+  FailureOr<SmallVector<func::FuncOp>> count =
+      SmallVector<func::FuncOp>(chunks);
+  if (!module->hasAttr(kLossSharesAttr)) {
+    FailureOr<func::FuncOp> countGraph = deriveCount(train);
+    if (failed(countGraph))
+      return failure();
+    count = stage(*countGraph, "count", {"count"});
+    countGraph->erase();
+  }
   if (failed(evaluate) || failed(predict) || failed(count) ||
       failed(verifyChangedStates({*forward, *evaluate, *predict})))
     return failure();
-  for (func::FuncOp graph : {train, *evaluateGraph, predictGraph, *countGraph})
+  for (func::FuncOp graph : {train, *evaluateGraph, predictGraph})
     graph.erase();
   if (auto eval = module.lookupSymbol<func::FuncOp>("eval"))
     eval.erase();
@@ -341,10 +350,12 @@ LogicalResult smp::stageChunks(ModuleOp module) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     FlatSymbolRefAttr counts;
-    if ((*count)[chunk].getNumResults() > 0)
-      counts = symbolOf((*count)[chunk]);
-    else
-      (*count)[chunk].erase();
+    if (func::FuncOp program = (*count)[chunk]) {
+      if (program.getNumResults() > 0)
+        counts = symbolOf(program);
+      else
+        program.erase();
+    }
     std::string name = "chunk" + std::to_string(chunk);
     ChunkOp::create(builder, module.getLoc(), builder.getStringAttr(name),
                     builder.getI64IntegerAttr(chunk),

@@ -9,6 +9,7 @@
 
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/OptimizerSettings.h"
+#include "smp/Autodiff/ParameterGroups.h"
 #include "smp/Import/Passes.h"
 #include "smp/Schedule/BuildSchedule.h"
 #include "smp/Sharding/Distribute.h"
@@ -62,6 +63,7 @@ private:
   LogicalResult import();
   LogicalResult specialize();
   LogicalResult partition();
+  void normalizeLoss();
   LogicalResult differentiate();
   LogicalResult schedule();
   LogicalResult emit();
@@ -112,6 +114,8 @@ LogicalResult Compiler::specialize() {
   PassManager passes(module->getContext());
   passes.addPass(
       createSpecializePass({report.rows, config.sequenceLength.value_or(0)}));
+  if (failed(applyParameterGroups(module, config.optimizer)))
+    return failure();
   // Cleans up what the folded masks leave behind.
   passes.addPass(createCSEPass());
   return passes.run(module);
@@ -121,6 +125,7 @@ schedule::ScheduleOptions Compiler::scheduleOptions() const {
   schedule::ScheduleOptions result;
   result.kind = *schedule::parseScheduleKind(name(config.pipeline));
   result.microbatches = config.microbatches;
+  result.accumulation = config.gradientAccumulation;
   result.activeMicrobatches = config.activeMicrobatches;
   return result;
 }
@@ -147,9 +152,19 @@ LogicalResult Compiler::partition() {
   return success();
 }
 
+/// What the terms of the loss are divided by beside their own counts.
+void Compiler::normalizeLoss() {
+  if (config.lossNormalization == LossNormalization::Step)
+    return;
+  bool sums = config.lossNormalization == LossNormalization::Sum;
+  int64_t shares = sums ? 1 : config.microbatches * config.gradientAccumulation;
+  module->setAttr(kLossSharesAttr,
+                  Builder(module->getContext()).getI64IntegerAttr(shares));
+}
+
 LogicalResult Compiler::differentiate() {
   OptimizerSettings settings;
-  settings.sgd = config.optimizer.kind == OptimizerKind::SGD;
+  settings.kind = config.optimizer.kind;
   settings.beta1 = config.optimizer.beta1;
   settings.beta2 = config.optimizer.beta2;
   settings.epsilon = config.optimizer.eps;
@@ -169,7 +184,8 @@ LogicalResult Compiler::schedule() {
   return buildSchedules(module, scheduleOptions());
 }
 
-/// Floating-point operations of one data owner in a step.
+/// Floating-point operations of one data owner in a step of as many
+/// microbatches.
 static double stepFlops(ModuleOp module, int64_t microbatches) {
   double flops = 0;
   for (ChunkOp chunk : module.getOps<ChunkOp>())
@@ -231,6 +247,7 @@ LogicalResult Compiler::runPhase(Phase phase) {
   case Phase::Partition:
     return partition();
   case Phase::Stage:
+    normalizeLoss();
     return stageChunks(module);
   case Phase::Differentiate:
     return differentiate();
@@ -240,9 +257,11 @@ LogicalResult Compiler::runPhase(Phase phase) {
     return schedule();
   case Phase::Lower:
     // The work is counted before products become commands.
-    module->setAttr("smp.flops", Builder(module->getContext())
-                                     .getF64FloatAttr(stepFlops(
-                                         module, config.microbatches)));
+    module->setAttr(
+        "smp.flops",
+        Builder(module->getContext())
+            .getF64FloatAttr(stepFlops(
+                module, config.microbatches * config.gradientAccumulation)));
     return lowerPrograms(module);
   case Phase::Emit:
     return emit();

@@ -258,12 +258,12 @@ LogicalResult smp::buildSchedules(ModuleOp module,
   auto order = schedule::generateOrder(*graph, options);
   if (!order)
     return emit(module, order.error());
-  auto ranks =
-      schedule::lowerSchedules(*graph, *order, options.microbatches, 1);
+  auto ranks = schedule::lowerSchedules(*graph, *order, options.microbatches,
+                                        options.accumulation);
   if (!ranks)
     return emit(module, ranks.error());
-  if (Status proof =
-          schedule::checkSchedules(*graph, *ranks, options.microbatches, 1);
+  if (Status proof = schedule::checkSchedules(
+          *graph, *ranks, options.microbatches, options.accumulation);
       !proof)
     return emit(module, proof.error());
   using schedule::RankSchedules;
@@ -288,7 +288,13 @@ struct SchedulePass : smp::impl::SchedulePassBase<SchedulePass> {
       return signalPassFailure();
     }
     options.kind = *kind;
+    if (accumulation < 1) {
+      getOperation().emitError("expects at least 1 batch of a step, got ")
+          << int64_t(accumulation);
+      return signalPassFailure();
+    }
     options.microbatches = microbatches;
+    options.accumulation = accumulation;
     if (activeMicrobatches != 0)
       options.activeMicrobatches = activeMicrobatches;
     if (failed(buildSchedules(getOperation(), options)))

@@ -95,11 +95,6 @@ static std::vector<Missing> missingLayouts(const Config &c) {
            c.pipeline == PipelineSchedule::Interleaved,
        "optimize", "'memory' with pipeline 'interleaved'", "'speed'",
        "the schedule's second mode"},
-      {c.gradientAccumulation != 1, "gradient_accumulation", "1",
-       text(c.gradientAccumulation), "gradient accumulation"},
-      {c.lossNormalization != LossNormalization::Step, "loss_normalization",
-       "'step'", "'" + std::string(name(c.lossNormalization)) + "'",
-       "another normalization"},
       {c.target != Target::CPU, "target", "'cpu'", "'cuda'", "this target"}};
 }
 
@@ -137,11 +132,7 @@ static std::vector<Missing> missingTraining(const Config &c) {
                     ? ""
                     : c.activationCheckpointing.begin()->second) +
                "'",
-           "recomputation"},
-          {c.optimizer.kind == OptimizerKind::Adam, "optimizer.name",
-           "'adamw' or 'sgd'", "'adam'", "this optimizer"},
-          {!c.optimizer.groups.empty(), "optimizer.groups", "no entries",
-           text(c.optimizer.groups.size()), "parameter groups"}};
+           "recomputation"}};
 }
 
 Status smp::checkSupported(const Config &config) {

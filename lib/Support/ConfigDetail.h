@@ -43,6 +43,8 @@ struct OldKey {
 };
 const OldKey *findOldKey(std::string_view name);
 
+bool isRegularExpression(const std::string &text);
+
 // Values. Each error names `key`, what is expected, and the value.
 Result<int64_t> readInteger(std::string_view key, const nlohmann::json &value,
                             int64_t low, int64_t high);

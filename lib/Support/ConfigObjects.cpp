@@ -41,40 +41,6 @@ static Status readBetas(OptimizerConfig &optimizer, std::string_view key,
   return {};
 }
 
-/// Whether a regular expression is one. std::regex reports by exceptions,
-/// which are off here: only balanced brackets and no dangling repetition are
-/// asked for, which is what its compiler would throw about.
-static bool wellFormedRegex(std::string_view text) {
-  int round = 0;
-  bool repeatable = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '\\') {
-      if (++i == text.size())
-        return false;
-      repeatable = true;
-    } else if (c == '[') {
-      size_t close = text.find(']', i + 2);
-      if (close == std::string_view::npos)
-        return false;
-      i = close;
-      repeatable = true;
-    } else if (c == '*' || c == '+' || c == '?') {
-      if (!repeatable)
-        return false;
-      repeatable = c != '?' && i + 1 < text.size() && text[i + 1] == '?';
-    } else if (c == '{' || c == '}') {
-      return false;
-    } else {
-      round += (c == '(') - (c == ')');
-      if (round < 0)
-        return false;
-      repeatable = c != '(' && c != '|' && c != '^';
-    }
-  }
-  return round == 0;
-}
-
 static Status readGroups(OptimizerConfig &optimizer, std::string_view key,
                          const json &value) {
   if (!value.is_array())
@@ -88,7 +54,7 @@ static Status readGroups(OptimizerConfig &optimizer, std::string_view key,
         Field{"match",
               [&](std::string_view field, const json &text) -> Status {
                 SMP_ASSIGN_OR_RETURN(group.match, readText(field, text));
-                if (!wellFormedRegex(group.match))
+                if (!isRegularExpression(group.match))
                   return Error{"'" + std::string(field) +
                                "' expects a regular expression, got " +
                                shortText(text)};

@@ -37,7 +37,7 @@ module @unknown_member attributes {smp.optimizer = {name = "adamw", beta3 = 1.0}
 
 // -----
 
-// expected-error @+1 {{expects 'smp.optimizer' of name adamw or sgd, got {name = "lion"}}}
+// expected-error @+1 {{expects 'smp.optimizer' of name adamw, adam or sgd, got {name = "lion"}}}
 module @unknown_optimizer attributes {smp.optimizer = {name = "lion"}} {
   func.func @f(%s: tensor<f32> {smp.binding = #smp.binding<input, "s">}) -> (tensor<f32> {smp.binding = #smp.binding<loss, "loss">}) {
     return %s : tensor<f32>

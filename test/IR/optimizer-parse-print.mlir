@@ -43,6 +43,13 @@ func.func @adamw(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: te
   return
 }
 
+// CHECK-LABEL: func.func @adam(
+// CHECK: smp.adamw {{.*}} decay 1.000000e-01 coupled : tensor<4xf32>
+func.func @adam(%p: tensor<4xf32>, %rate: tensor<f64>) {
+  %np, %nm, %nv = smp.adamw %p, %p, %p, %p rate %rate corrections %rate, %rate betas 0.9, 0.999 epsilon 1.0e-08 decay 0.1 coupled : tensor<4xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @adamw_without_scale(
 // CHECK-SAME: %[[ARG0:.+]]: tensor<4xf32>, %[[ARG1:.+]]: tensor<f64>
 // CHECK-NEXT: %[[NEW_PARAMETER:.+]], %[[NEW_EXP_AVG:.+]], %[[NEW_EXP_AVG_SQ:.+]] = smp.adamw %[[ARG0]], %[[ARG0]], %[[ARG0]], %[[ARG0]] rate %[[ARG1]] corrections %[[ARG1]], %[[ARG1]] betas 9.000000e-01, 0.99899999999999999 epsilon 1.000000e-08 decay 0.000000e+00 : tensor<4xf32>

@@ -148,6 +148,21 @@ class Layouts(IntegrationTest):
                 expected, seen,
             )  # fmt: skip
 
+    def test_accumulation(self) -> None:
+        """A step of two batches is one of their microbatches."""
+        expected, _ = self.reference("gpt2")
+        for pp, schedule in ((1, "simple"), (2, "1f1b"), (2, "simple"), (4, "interleaved")):
+            with self.subTest(pp=pp, schedule=schedule):
+                config = config_of(pp, 1, schedule) | {
+                    "gradient_accumulation": 2,
+                    "microbatches": 2,
+                    "batch_size": SAMPLES // 2,
+                }
+                job = self.compile("gpt2", config)
+                self.assertSame(
+                    self.execute("gpt2", job, pp, "--transport=threads"), expected
+                )
+
     def test_batch_norm(self) -> None:
         """Stages change no bit of running averages either; replicas have
         microbatches of their own, so that only they agree on them."""

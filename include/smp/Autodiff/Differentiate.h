@@ -15,6 +15,11 @@
 
 namespace smp {
 
+/// Where terms of the loss are not divided by their counts over the whole step
+/// (`loss_normalization`): each microbatch's term is its own mean, divided by
+/// this number and the number of data owners. An integer of the module.
+inline constexpr llvm::StringLiteral kLossSharesAttr = "smp.loss_shares";
+
 /// Builds the backward programs of the chunks and the programs of the ranks of
 /// a staged module (see the pass `smp-differentiate`).
 mlir::LogicalResult differentiateChunks(mlir::ModuleOp module);

@@ -9,6 +9,7 @@
 //
 //   {name = "adamw", beta1 = 0.9, beta2 = 0.999, epsilon = 1.0e-8,
 //    weight_decay = 0.01, gradient_clipping = 1.0}
+//   {name = "adam", weight_decay = 0.0}
 //   {name = "sgd", momentum = 0.9, weight_decay = 0.0}
 //
 // All members but the name may be left out; the defaults are PyTorch's, and
@@ -20,6 +21,8 @@
 #ifndef SMP_AUTODIFF_OPTIMIZERSETTINGS_H
 #define SMP_AUTODIFF_OPTIMIZERSETTINGS_H
 
+#include "smp/Support/Config.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
@@ -30,7 +33,7 @@ namespace smp {
 inline constexpr llvm::StringLiteral kOptimizerAttr = "smp.optimizer";
 
 struct OptimizerSettings {
-  bool sgd = false;
+  OptimizerKind kind = OptimizerKind::AdamW;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   double weightDecay = 0.01;
   double momentum = 0.0;

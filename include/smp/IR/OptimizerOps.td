@@ -71,14 +71,16 @@ def Smp_AdamWOp : Smp_ModelOp<"adamw",
     (ins Smp_FloatTensor:$parameter, Smp_FloatTensor:$gradient, Smp_FloatTensor:$exp_avg, Smp_FloatTensor:$exp_avg_sq,
          Smp_Scalar:$learning_rate, Smp_Scalar:$bias_correction1, Smp_Scalar:$bias_correction2,
          Optional<Smp_Scalar>:$gradient_scale,
-         F64Attr:$beta1, F64Attr:$beta2, F64Attr:$epsilon, F64Attr:$weight_decay),
+         F64Attr:$beta1, F64Attr:$beta2, F64Attr:$epsilon, F64Attr:$weight_decay, UnitAttr:$coupled),
     [AllTypesMatch<["parameter", "gradient", "exp_avg", "exp_avg_sq", "new_parameter", "new_exp_avg", "new_exp_avg_sq"]>]> {
-  let summary = "one step of AdamW: decay, moments, bias-corrected update";
+  let summary = "one step of AdamW, or of Adam: decay, moments, bias-corrected update";
   let description = [{
     One step of AdamW on a parameter: decay, new first and second moments,
     bias-corrected update; gradients are multiplied by `gradient_scale`
     first. Made by `differentiate` in `update` programs; `lower` puts it
-    into a cluster, whose kernel `emit` builds.
+    into a cluster, whose kernel `emit` builds. It is one of Adam if the
+    decay is `coupled`: then the gradient grows by the decay times the
+    parameter.
 
     **Constraints**
     - adamw_c1: the betas are at least 0 and less than 1.
@@ -94,7 +96,7 @@ def Smp_AdamWOp : Smp_ModelOp<"adamw",
     ```
   }];
   let results = (outs Smp_FloatTensor:$new_parameter, Smp_FloatTensor:$new_exp_avg, Smp_FloatTensor:$new_exp_avg_sq);
-  let assemblyFormat = "$parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq `rate` $learning_rate `corrections` $bias_correction1 `,` $bias_correction2 (`scale` $gradient_scale^)? `betas` $beta1 `,` $beta2 `epsilon` $epsilon `decay` $weight_decay attr-dict `:` type($parameter)";
+  let assemblyFormat = "$parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq `rate` $learning_rate `corrections` $bias_correction1 `,` $bias_correction2 (`scale` $gradient_scale^)? `betas` $beta1 `,` $beta2 `epsilon` $epsilon `decay` $weight_decay (`coupled` $coupled^)? attr-dict `:` type($parameter)";
   let hasVerifier = 1;
 }
 

@@ -38,6 +38,8 @@ struct ScheduleOptions {
   ScheduleKind kind = ScheduleKind::Interleaved;
   /// Microbatches of one batch (not times the accumulation).
   int64_t microbatches = 1;
+  /// Batches of a step.
+  int64_t accumulation = 1;
   /// The key `active_microbatches`, when given explicitly.
   std::optional<int64_t> activeMicrobatches = {};
 };

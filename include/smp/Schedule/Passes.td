@@ -29,6 +29,8 @@ def SchedulePass : Pass<"smp-schedule", "::mlir::ModuleOp"> {
            "Schedule: simple, 1f1b or interleaved">,
     Option<"microbatches", "microbatches", "int64_t", "1",
            "Microbatches of a batch">,
+    Option<"accumulation", "accumulation", "int64_t", "1",
+           "Batches of a step, one after the other">,
     Option<"activeMicrobatches", "active-microbatches", "int64_t", "0",
            "Most microbatches in flight on a stage; 0 means as many as needed">];
   let dependentDialects = ["::smp::SmpDialect"];

@@ -49,7 +49,8 @@ std::string_view name(RateSchedule value);
 std::string_view name(Target value);
 
 struct OptimizerGroup {
-  std::string match; ///< regular expression on parameter names
+  /// Regular expression (ECMAScript) that matches a part of a name.
+  std::string match;
   std::optional<double> weightDecay, lrScale;
   bool frozen = false;
   bool operator==(const OptimizerGroup &) const = default;
@@ -66,6 +67,13 @@ struct OptimizerConfig {
   std::vector<OptimizerGroup> groups;
   bool operator==(const OptimizerConfig &) const = default;
 };
+
+/// Whether the group's expression matches a part of one of the names.
+bool matchesAny(const OptimizerGroup &group,
+                std::span<const std::string> names);
+/// The first group that matches one of a parameter's names; null if none does.
+const OptimizerGroup *groupOf(const OptimizerConfig &optimizer,
+                              std::span<const std::string> names);
 
 struct RateConfig {
   RateSchedule kind = RateSchedule::Constant;

@@ -68,12 +68,16 @@ struct AdamWModel : PointwiseOpInterface::ExternalModel<AdamWModel, AdamWOp> {
 
     Value g =
         step.gradient(e.at(op.getGradient(), index), op.getGradientScale());
+    Value p = e.at(op.getParameter(), index);
+    if (op.getCoupled())
+      g = addF(e, g, mulF(e, c(decay), p));
+    else
+      p = mulF(e, p, keep);
     Value m = e.at(op.getExpAvg(), index), v = e.at(op.getExpAvgSq(), index);
     m = addF(e, mulF(e, c(beta1), m), mulF(e, c(1 - beta1), g));
     v = addF(e, mulF(e, c(beta2), v), mulF(e, mulF(e, c(1 - beta2), g), g));
     Value deviation = addF(e, divF(e, sqrt(e, v), root),
                            c(op.getEpsilon().convertToDouble()));
-    Value p = mulF(e, e.at(op.getParameter(), index), keep);
     p = subF(e, p, divF(e, mulF(e, stepSize, m), deviation));
     results.append({p, m, v});
   }

@@ -15,6 +15,7 @@
 #include "mlir/IR/Verifier.h"
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/OptimizerSettings.h"
+#include "smp/Autodiff/ParameterGroups.h"
 #include "smp/Interpret/Forward.h"
 #include "smp/Interpret/RandomGraph.h"
 #include "smp/Interpret/StepRunner.h"
@@ -34,8 +35,12 @@ namespace {
 /// What is drawn for one model.
 struct Draw {
   uint64_t seed;
-  int64_t partitions, owners, microbatches;
-  bool sgd;
+  int64_t partitions, owners, microbatches, accumulation;
+  OptimizerKind optimizer;
+  /// Whether parameters have their own settings, and which one is frozen.
+  bool groups;
+  std::string frozen;
+  LossNormalization normalization;
   schedule::ScheduleKind kind;
 };
 
@@ -56,8 +61,17 @@ static Draw draw(uint64_t seed) {
   drawn.partitions = 1 + random() % 4;
   drawn.owners = 1 + random() % 2;
   drawn.microbatches = 1 + random() % 4;
-  drawn.sgd = random() % 2;
+  constexpr OptimizerKind optimizers[] = {
+      OptimizerKind::SGD, OptimizerKind::SGD, OptimizerKind::AdamW,
+      OptimizerKind::Adam};
+  constexpr LossNormalization normalizations[] = {
+      LossNormalization::Step, LossNormalization::Step,
+      LossNormalization::Microbatch, LossNormalization::Sum};
+  drawn.optimizer = optimizers[random() % 4];
   drawn.kind = kinds[random() % 3];
+  drawn.accumulation = 1 + random() % 2;
+  drawn.normalization = normalizations[random() % 4];
+  drawn.groups = random() % 2;
   return drawn;
 }
 
@@ -67,25 +81,40 @@ static StepOptions stepOptions(const Draw &drawn) {
   options.owners = drawn.owners;
   options.totalSteps = 2;
   options.config.microbatches = drawn.microbatches;
+  options.config.gradientAccumulation = drawn.accumulation;
+  options.config.lossNormalization = drawn.normalization;
   options.config.gradientClipping = 0.5;
-  if (drawn.sgd) {
-    options.config.optimizer.kind = OptimizerKind::SGD;
-    options.config.optimizer.lr = 0.1;
-    options.config.optimizer.momentum = 0.9;
-    options.config.optimizer.weightDecay = 0;
+  OptimizerConfig &optimizer = options.config.optimizer;
+  optimizer.kind = drawn.optimizer;
+  optimizer.weightDecay = 0.02;
+  if (drawn.optimizer == OptimizerKind::SGD) {
+    optimizer.lr = 0.1;
+    optimizer.momentum = 0.9;
   }
+  if (drawn.groups)
+    optimizer.groups = {{drawn.frozen, {}, {}, true}, {"[a-z]", 0.1, 0.5, false}};
   return options;
+}
+
+/// What the compiler tells `stage` and `differentiate`.
+static void normalizeLoss(ModuleOp module, const Draw &drawn) {
+  if (drawn.normalization == LossNormalization::Step)
+    return;
+  int64_t shares = drawn.normalization == LossNormalization::Sum
+                       ? 1
+                       : drawn.microbatches * drawn.accumulation;
+  module->setAttr(kLossSharesAttr,
+                  Builder(module.getContext()).getI64IntegerAttr(shares));
 }
 
 /// The same optimizer as an attribute for `differentiate`.
 static void setOptimizer(ModuleOp module, const Draw &drawn) {
   OptimizerSettings settings;
+  settings.kind = drawn.optimizer;
   settings.gradientClipping = 0.5;
-  if (drawn.sgd) {
-    settings.sgd = true;
+  settings.weightDecay = 0.02;
+  if (drawn.optimizer == OptimizerKind::SGD)
     settings.momentum = 0.9;
-    settings.weightDecay = 0;
-  }
   module->setAttr(kOptimizerAttr, settings.toAttribute(module.getContext()));
 }
 
@@ -129,7 +158,7 @@ static void expectSame(const Trained &found, const Trained &expected) {
   EXPECT_LE(difference, kTolerance * size);
 }
 
-/// After SGD also the parameters; AdamW makes full steps of rounding noise.
+/// After SGD also the parameters; Adam makes full steps of rounding noise.
 static void expectSameParameters(const Trained &found,
                                  const Trained &expected) {
   for (const auto &[name, value] : expected.state.parameters)
@@ -144,20 +173,28 @@ protected:
     drawn = draw(GetParam());
     model =
         buildRandomModel(testContext(), {.seed = drawn.seed, .dropout = true});
-    batch =
-        randomBatch(model, 2 * drawn.owners * drawn.microbatches, drawn.seed);
+    auto parameters = llvm::to_vector(model.module->getOps<ParameterOp>());
+    drawn.frozen = parameters[parameters.size() / 2].getSymName();
+    batch = randomBatch(
+        model, 2 * drawn.owners * drawn.accumulation * drawn.microbatches,
+        drawn.seed);
     setOptimizer(*model.module, drawn);
     expected = trainSteps(*model.module, drawn, batch);
+    // Not before: the whole model reads groups from the configuration.
+    ASSERT_TRUE(succeeded(applyParameterGroups(
+        *model.module, stepOptions(drawn).config.optimizer)));
+    normalizeLoss(*model.module, drawn);
   }
 
   void check(const char *phase) {
     SCOPED_TRACE(std::string(phase) + ", " + std::to_string(drawn.partitions) +
                  " partitions, " + std::to_string(drawn.owners) + " owners, " +
+                 std::to_string(drawn.accumulation) + " times " +
                  std::to_string(drawn.microbatches) + " microbatches, " +
                  std::string(schedule::scheduleName(drawn.kind)));
     Trained found = trainSteps(*model.module, drawn, batch);
     expectSame(found, expected);
-    if (drawn.sgd)
+    if (drawn.optimizer == OptimizerKind::SGD)
       expectSameParameters(found, expected);
   }
 
@@ -182,6 +219,7 @@ TEST_P(PhasesTest, KeepsTheStep) {
   schedule::ScheduleOptions options;
   options.kind = drawn.kind;
   options.microbatches = drawn.microbatches;
+  options.accumulation = drawn.accumulation;
   ASSERT_TRUE(succeeded(buildSchedules(module, options)));
   check("schedule");
 }
@@ -208,4 +246,4 @@ TEST_P(PhasesTest, KeepsEvaluationAndPrediction) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, PhasesTest,
-                         testing::Range(uint64_t{0}, uint64_t{200}));
+                         testing::Range(uint64_t{0}, uint64_t{500}));
