@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Optimizer.h"
-#include <algorithm>
 #include <cmath>
 
 using namespace smp;
@@ -49,5 +48,7 @@ double interpret::sumOfSquares(const Tensor &tensor) {
 }
 
 double interpret::clipFactor(double squares, double limit) {
-  return std::min(1.0, limit / (std::sqrt(squares) + 1e-6));
+  double factor = limit / (std::sqrt(squares) + 1e-6);
+  // Not `std::min`, which would hide a norm that is not a number.
+  return factor > 1 ? 1 : factor;
 }

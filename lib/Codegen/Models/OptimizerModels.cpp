@@ -147,9 +147,10 @@ static Value formula(ClipFactorOp op, KernelEmitter &e, ArrayRef<Value> in) {
   Value factor =
       divF(e, number(e, op.getMaxNorm().convertToDouble(), in[0]), norm);
   Value one = number(e, 1, in[0]);
-  Value below =
-      arith::CmpFOp::create(e.b, arith::CmpFPredicate::OLT, factor, one);
-  return e.select(below, factor, one);
+  // A norm that is not a number is above no limit, and stays.
+  Value above =
+      arith::CmpFOp::create(e.b, arith::CmpFPredicate::OGT, factor, one);
+  return e.select(above, one, factor);
 }
 
 void attachOptimizerModels(MLIRContext *context) {

@@ -186,6 +186,13 @@ func.func @adamw(%p: tensor<5x41xf32>, %g: tensor<5x41xf32>, %m: tensor<5x41xf32
   %0, %1, %2 = smp.adamw %p, %g, %m, %v rate %lr corrections %b1, %b2 scale %s betas 0.9, 0.999 epsilon 1.0e-8 decay 0.01 : tensor<5x41xf32>
   return %0, %1, %2, %s : tensor<5x41xf32>, tensor<5x41xf32>, tensor<5x41xf32>, tensor<f64>
 }
+// A norm that is not a number makes every gradient so, as in PyTorch.
+func.func @clip_factor_of_no_number(%z: tensor<f64> {test.low = 0.0, test.high = 0.0}) -> tensor<i1> {
+  %n = smp.div %z, %z : tensor<f64>
+  %s = smp.clip_factor %n max 1.0
+  %0 = smp.compare ne %s, %s : tensor<f64>
+  return %0 : tensor<i1>
+}
 func.func @sgd(%p: tensor<45xf32>, %g: tensor<45xf32>, %m: tensor<45xf32>) -> (tensor<45xf32>, tensor<45xf32>, tensor<45xf32>) {
   %lr = smp.step_value learning_rate
   %0, %1 = smp.sgd %p, %g buffer %m : tensor<45xf32> rate %lr momentum 0.9 decay 0.1 : tensor<45xf32>
