@@ -107,6 +107,30 @@ static Tensor withHeads(NodeImporter &n, Tensor tensor) {
   return n.reshape(tensor, shape);
 }
 
+/// The rows of dim 0 that belong to one sample, which are as many heads as
+/// well, become heads: dropout draws by sample and the place in it.
+static void gatherSamples(NodeImporter &n, Tensor &query, Tensor &key,
+                          Tensor &value, Tensor &bias) {
+  int64_t rows = rowsPerSample(n, query);
+  auto samples = pt2::SizeExpr::divide(query.shape[0], rows);
+  if (rows == 1 || !samples)
+    return;
+  auto gathered = [&](Tensor tensor) {
+    Shape shape = tensor.shape;
+    shape[0] = *samples;
+    shape[1] = *pt2::SizeExpr::multiply(shape[1], rows);
+    return n.reshape(tensor, shape);
+  };
+  if (bias && (bias.shape[0] != 1 || bias.shape[1] != 1)) {
+    Shape shape = bias.shape;
+    std::copy_n(query.shape.begin(), 2, shape.begin());
+    bias = gathered(n.broadcast(bias, shape));
+  }
+  query = gathered(query);
+  key = gathered(key);
+  value = gathered(value);
+}
+
 static LogicalResult importAttention(NodeImporter &n) {
   Tensor query = withHeads(n, n.tensor("query")),
          key = withHeads(n, n.tensor("key")),
@@ -122,6 +146,8 @@ static LogicalResult importAttention(NodeImporter &n) {
   if (!n.flag("enable_gqa", false) && key.shape[1] != query.shape[1])
     return n.refuse("with grouped queries but without enable_gqa");
   double dropout = n.number("dropout_p", 0.0);
+  if (dropout != 0.0)
+    gatherSamples(n, query, key, value, bias);
   auto mask = MaskAttr::get(n.builder.getContext(), n.flag("is_causal", false)
                                                         ? MaskKind::Causal
                                                         : MaskKind::None);
@@ -153,10 +179,15 @@ static LogicalResult importDropout(NodeImporter &n) {
     return failure();
   if (!train || probability == 0.0)
     return n.give(operand);
-  return n.give({DropoutOp::create(n.builder, n.loc, operand.type(),
-                                   operand.value, APFloat(probability),
-                                   ++n.state.sites, rowsPerSample(n, operand)),
-                 operand.shape});
+  // Numbers are drawn by sample: the dim of the samples comes first.
+  int64_t samples = batchDim(n, operand).value_or(0);
+  operand = n.swapDims(operand, 0, samples);
+  Tensor dropped = {DropoutOp::create(n.builder, n.loc, operand.type(),
+                                      operand.value, APFloat(probability),
+                                      ++n.state.sites,
+                                      rowsPerSample(n, operand)),
+                    operand.shape};
+  return n.give(n.swapDims(dropped, 0, samples));
 }
 
 ArrayRef<ImportRule> smp::networkRules() {

@@ -56,7 +56,7 @@ static LogicalResult importMean(NodeImporter &n) {
   if (n.refused())
     return failure();
   bool isLoss = n.state.fixedBatch > 0 && !keep && operand.rank() > 0 &&
-                int64_t(dims.size()) == operand.rank() && batchRows(n, operand);
+                int64_t(dims.size()) == operand.rank() && batchDim(n, operand);
   std::optional<int64_t> count = extent(operand, dims);
   if (count && !isLoss)
     return n.give(dims.empty() ? operand

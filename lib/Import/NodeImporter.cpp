@@ -199,10 +199,11 @@ bool NodeImporter::isUsed(unsigned index) const {
   });
 }
 
-std::optional<int64_t> smp::batchRows(NodeImporter &n, const Tensor &tensor) {
-  if (tensor.shape.empty())
+std::optional<int64_t> smp::batchRows(NodeImporter &n, const Tensor &tensor,
+                                      int64_t dim) {
+  if (dim >= tensor.rank())
     return std::nullopt;
-  const pt2::SizeExpr &rows = tensor.shape.front();
+  const pt2::SizeExpr &rows = tensor.shape[dim];
   int64_t batch = n.state.fixedBatch;
   if (batch == 0)
     return rows.multipleOf(pt2::SizeExpr::symbol(n.state.batchSymbol));
@@ -211,6 +212,17 @@ std::optional<int64_t> smp::batchRows(NodeImporter &n, const Tensor &tensor) {
                                        : std::nullopt;
 }
 
+std::optional<int64_t> smp::batchDim(NodeImporter &n, const Tensor &tensor) {
+  for (int64_t dim = 0; dim < tensor.rank(); ++dim)
+    if (batchRows(n, tensor, dim))
+      return dim;
+  return std::nullopt;
+}
+
 int64_t smp::rowsPerSample(NodeImporter &n, const Tensor &tensor) {
-  return batchRows(n, tensor).value_or(1);
+  if (std::optional<int64_t> rows = batchRows(n, tensor))
+    return *rows;
+  return tensor.shape.empty()
+             ? 1
+             : std::max<int64_t>(1, tensor.shape[0].constant().value_or(1));
 }

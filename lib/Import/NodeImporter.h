@@ -81,10 +81,14 @@ private:
   const pt2::TensorMeta *meta(unsigned index) const;
 };
 
-/// The rows of dim 0 that one sample has; none if that dim has no batch. Where
+/// The rows of a dim that one sample has; none if that dim has no batch. Where
 /// the batch is fixed, a dim that is a multiple of it is taken to have it.
-std::optional<int64_t> batchRows(NodeImporter &n, const Tensor &tensor);
-/// The same, or 1.
+std::optional<int64_t> batchRows(NodeImporter &n, const Tensor &tensor,
+                                 int64_t dim = 0);
+/// The first dim that has the batch.
+std::optional<int64_t> batchDim(NodeImporter &n, const Tensor &tensor);
+/// The rows of dim 0 that one sample has; all of a tensor without batch, which
+/// belongs to the first sample of a microbatch.
 int64_t rowsPerSample(NodeImporter &n, const Tensor &tensor);
 
 } // namespace smp
