@@ -33,6 +33,7 @@ class Initialiser:
     shift: float
     low: float | None = None
     high: float | None = None
+    partly: bool = False  # a part was written again, as a padding row
 
     def affine(self, factor: float, term: float) -> Initialiser | None:
         if self.kind == "truncated":
@@ -41,7 +42,12 @@ class Initialiser:
             self, scale=self.scale * factor, shift=self.shift * factor + term
         )
 
-    def json(self) -> dict | None:
+    def text(self) -> str:
+        """As --init says it."""
+        values = self.json()
+        return f"{values.pop('kind')}({','.join(f'{v:.9g}' for v in values.values())})"
+
+    def json(self) -> dict:
         if self.kind == "constant":
             return {"kind": "constant", "value": self.scale + self.shift}
         if self.kind == "normal":
@@ -49,15 +55,13 @@ class Initialiser:
         if self.kind == "uniform":
             ends = sorted((self.shift, self.shift + self.scale))
             return {"kind": "uniform", "low": ends[0], "high": ends[1]}
-        if self.kind == "truncated":
-            return {
-                "kind": "truncated_normal",
-                "mean": self.shift,
-                "std": abs(self.scale),
-                "low": self.low,
-                "high": self.high,
-            }
-        return None
+        return {
+            "kind": "truncated_normal",
+            "mean": self.shift,
+            "std": abs(self.scale),
+            "low": self.low,
+            "high": self.high,
+        }
 
 
 def _constant(value: float) -> Initialiser:
@@ -148,10 +152,11 @@ class _Recorder(TorchDispatchMode):
         old = _operand_record(func, args)
         result = func(*args, **kwargs)
         for tensor in _written_operands(func, args, kwargs):
-            _records.set(tensor, None)
+            before = None if _is_whole(tensor) else _records.get(tensor)
+            _records.set(tensor, before and replace(before, partly=True))
         if isinstance(result, torch.Tensor) and not func.is_view:
-            new = _written_record(func, args, kwargs, old)
-            _records.set(result, new if _is_whole(result) else None)
+            if _is_whole(result):
+                _records.set(result, _written_record(func, args, kwargs, old))
         return result
 
 
@@ -288,12 +293,19 @@ def initialiser_of(name: str, parameter: torch.Tensor, init) -> dict | None:
         if re.search(pattern, name):
             return value
     record = _records.get(parameter)
-    json = record.json() if record else None
-    if json is None:
+    if record is None:
         raise ExportError(
             f"parameter '{name}' expects a known initialiser, got none recorded",
             "build the model inside 'with smp.record_initialisation():', or say "
             f"it: --init '{re.escape(name)}=normal(0,0.02)' (init= in Python); "
             "--init '.*=none' leaves it open, and the job then needs weights",
         )
-    return json
+    if record.partly:
+        raise ExportError(
+            f"parameter '{name}' expects one initialiser, got {record.text()} of "
+            "which a part was written again, as the row of a padding index is",
+            f"--init '{re.escape(name)}={record.text()}' (init= in Python) draws that "
+            f"part too; --init '{re.escape(name)}=none' leaves it open, and the job "
+            "then needs weights",
+        )
+    return record.json()

@@ -117,7 +117,22 @@ class Unknown(unittest.TestCase):
             nn.init.normal_(parameter)
             parameter[0].fill_(0.0)
 
-        self.assert_unknown(write)
+        with self.assertRaisesRegex(
+            ExportError,
+            r"expects one initialiser, got normal\(0,1\) of which a part was written "
+            "again, as the row of a padding index is",
+        ) as caught:
+            recorded(write)
+        self.assertIn("--init 'weight=normal(0,1)'", caught.exception.note)
+
+    def test_a_part_of_something_unknown(self):
+        self.assert_unknown(lambda p: p[0].fill_(0.0))
+
+    def test_a_padding_row(self):
+        with record_initialisation():
+            table = nn.Embedding(5, 3, padding_idx=0)
+        with self.assertRaisesRegex(ExportError, "expects one initialiser"):
+            initialiser_of("weight", table.weight, [])
 
     def test_a_mixture(self):
         self.assert_unknown(lambda p: p.normal_().add_(torch.rand(6, 4)))
