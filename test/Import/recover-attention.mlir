@@ -47,3 +47,33 @@ func.func @finite(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor
   %y = smp.batch_matmul %p, %v : tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>
   return %y : tensor<2x4x16x8xf32>
 }
+
+// Several terms are one bias, in the order in which they were added.
+// CHECK-LABEL: func.func @several_terms
+// CHECK-SAME: %[[A:[^ ,:]*]]: tensor<2x4x16x16xf32>, %[[B:[^ ,:]*]]: tensor<2x4x16x16xf32>)
+// CHECK: %[[SUM:.*]] = smp.add %[[A]], %[[B]]
+// CHECK: smp.attention %{{.*}} bias %[[SUM]] : tensor<2x4x16x16xf32> <none> scale 1.000000e+00
+func.func @several_terms(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor<2x4x16x8xf32>, %a: tensor<2x4x16x16xf32>, %b: tensor<2x4x16x16xf32>) -> tensor<2x4x16x8xf32> {
+  %t = smp.transpose %k [0, 1, 3, 2] : tensor<2x4x16x8xf32> -> tensor<2x4x8x16xf32>
+  %s = smp.batch_matmul %q, %t : tensor<2x4x16x8xf32>, tensor<2x4x8x16xf32>
+  %x = smp.add %s, %a : tensor<2x4x16x16xf32>
+  %y = smp.add %b, %x : tensor<2x4x16x16xf32>
+  %p = smp.softmax %y : tensor<2x4x16x16xf32>
+  %r = smp.batch_matmul %p, %v : tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>
+  return %r : tensor<2x4x16x8xf32>
+}
+
+// The factor of a term is not the scale of the scores.
+// CHECK-LABEL: func.func @scaled_term
+// CHECK: %[[B:.*]] = smp.mul
+// CHECK: smp.attention %{{.*}} bias %[[B]] : tensor<2x4x16x16xf32> <none> scale 1.000000e+00
+func.func @scaled_term(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor<2x4x16x8xf32>, %a: tensor<2x4x16x16xf32>) -> tensor<2x4x16x8xf32> {
+  %t = smp.transpose %k [0, 1, 3, 2] : tensor<2x4x16x8xf32> -> tensor<2x4x8x16xf32>
+  %s = smp.batch_matmul %q, %t : tensor<2x4x16x8xf32>, tensor<2x4x8x16xf32>
+  %two = smp.fill 2.0 : tensor<2x4x16x16xf32>
+  %b = smp.mul %a, %two : tensor<2x4x16x16xf32>
+  %x = smp.add %b, %s : tensor<2x4x16x16xf32>
+  %p = smp.softmax %x : tensor<2x4x16x16xf32>
+  %r = smp.batch_matmul %p, %v : tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>
+  return %r : tensor<2x4x16x8xf32>
+}
