@@ -10,6 +10,7 @@
 
 #include "CloneableValues.h"
 #include "smp/Autodiff/SavedValues.h"
+#include "smp/Partition/Layout.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -55,6 +56,10 @@ private:
   Result<std::vector<int>> chooseChunks(PartitionReport &report);
   Result<std::vector<int>> chooseAutomatically(PartitionReport &report);
   Result<std::vector<int>> chooseManually(PartitionReport &report);
+  Result<std::vector<int>> chooseByLayout(PartitionReport &report);
+  Result<std::vector<int>> chunksOf(const std::vector<int> &partitionOf,
+                                    bool contiguous, PartitionReport &report);
+  std::vector<std::string> pathsOfGroups() const;
   void assignChunks(const std::vector<int> &chunkOfGroup);
 
   ModuleOp module;
@@ -188,12 +193,10 @@ partition::LinearProblem ModulePartition::buildProblem() {
 Result<std::vector<int>>
 ModulePartition::chooseAutomatically(PartitionReport &report) {
   partition::LinearProblem problem = buildProblem();
-  std::vector<std::string> paths;
-  for (const OpGroup &group : groups)
-    paths.push_back(group.path);
   partition::Assignment pins{options.assignment, std::nullopt,
                              static_cast<int>(options.partitions)};
-  SMP_ASSIGN_OR_RETURN(auto pinned, partition::resolveAssignment(pins, paths));
+  SMP_ASSIGN_OR_RETURN(auto pinned,
+                       partition::resolveAssignment(pins, pathsOfGroups()));
   for (auto [unit, pin] : llvm::zip(problem.units, pinned))
     unit.pin = pin;
   SMP_ASSIGN_OR_RETURN(partition::LinearPlan plan,
@@ -215,17 +218,40 @@ Result<std::vector<int>>
 ModulePartition::chooseManually(PartitionReport &report) {
   partition::Assignment assignment{options.assignment, options.defaultPartition,
                                    static_cast<int>(options.partitions)};
-  std::vector<std::string> paths;
-  for (const OpGroup &group : groups)
-    paths.push_back(group.path);
-  SMP_ASSIGN_OR_RETURN(auto resolved,
-                       partition::resolveAssignment(assignment, paths));
+  SMP_ASSIGN_OR_RETURN(
+      auto resolved, partition::resolveAssignment(assignment, pathsOfGroups()));
   std::vector<int> partitionOf;
   for (std::optional<int> choice : resolved)
     partitionOf.push_back(choice.value_or(*options.defaultPartition));
+  return chunksOf(partitionOf, options.contiguous, report);
+}
+
+/// Stage s lies on rank s mod pp, which may have several.
+Result<std::vector<int>>
+ModulePartition::chooseByLayout(PartitionReport &report) {
+  int ranks = static_cast<int>(options.partitions);
+  SMP_ASSIGN_OR_RETURN(
+      std::vector<int> stages,
+      partition::stagesByLayout(*options.layout, pathsOfGroups(), ranks));
+  for (int &stage : stages)
+    stage %= ranks;
+  return chunksOf(stages, /*contiguous=*/false, report);
+}
+
+std::vector<std::string> ModulePartition::pathsOfGroups() const {
+  std::vector<std::string> paths;
+  for (const OpGroup &group : groups)
+    paths.push_back(group.path);
+  return paths;
+}
+
+/// Neighbours of one partition are one chunk.
+Result<std::vector<int>>
+ModulePartition::chunksOf(const std::vector<int> &partitionOf, bool contiguous,
+                          PartitionReport &report) {
   SMP_ASSIGN_OR_RETURN(
       auto runs,
-      partition::runsOf(partitionOf, options.partitions, options.contiguous));
+      partition::runsOf(partitionOf, options.partitions, contiguous));
   std::vector<int> chunks;
   for (auto [chunk, run] : llvm::enumerate(runs)) {
     report.rankOfChunk.push_back(run.partition);
@@ -236,6 +262,8 @@ ModulePartition::chooseManually(PartitionReport &report) {
 
 Result<std::vector<int>>
 ModulePartition::chooseChunks(PartitionReport &report) {
+  if (options.layout)
+    return chooseByLayout(report);
   return options.defaultPartition ? chooseManually(report)
                                   : chooseAutomatically(report);
 }

@@ -135,6 +135,7 @@ LogicalResult Compiler::partition() {
   plan.partitions = config.pipelineParallelDegree;
   plan.memoryWeight = config.effectiveMemoryWeight();
   plan.contiguous = config.contiguous;
+  plan.layout = config.pipelineLayout;
   for (const auto &[path, partition] : config.assignment)
     plan.assignment[path] = partition;
   if (!config.autoPartition)

@@ -102,8 +102,6 @@ static std::vector<Missing> missingPartitioning(const Config &c) {
   return {{c.autoPartition && !c.contiguous, "contiguous",
            "true with 'auto_partition'", "false",
            "automatic partitioning into several pieces per stage"},
-          {c.pipelineLayout.has_value(), "pipeline_layout", "no value",
-           "'" + c.pipelineLayout.value_or("") + "'", "the layout string"},
           {c.memoryLimit.has_value(), "memory_limit", "no value",
            text(c.memoryLimit.value_or(0)), "a memory limit"},
           {c.machine.has_value(), "machine", "no value",

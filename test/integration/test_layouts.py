@@ -215,6 +215,16 @@ class Layouts(IntegrationTest):
                 scale = max(scale, math.sqrt(largest(variance)))
             self.assertLessEqual(error, 1e-5 * scale, name)
 
+    def test_layout_strings(self) -> None:
+        expected, _ = self.reference("gpt2")
+        for pp, layout in ((1, "EttL"), (2, "Et|tL"), (2, "E|t|t|L"), (4, "E|(t|)*2L")):
+            with self.subTest(pp=pp, layout=layout):
+                config = config_of(pp, 1, "1f1b") | {"pipeline_layout": layout}
+                job = self.compile("gpt2", config)
+                self.assertSame(
+                    self.execute("gpt2", job, pp, "--transport=threads"), expected
+                )
+
     def test_rank_visited_twice(self) -> None:
         for model, assignment in MANUAL.items():
             for schedule in FACTORS["schedule"] if EXHAUSTIVE else ["interleaved"]:

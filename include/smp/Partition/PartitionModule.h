@@ -30,6 +30,8 @@ struct PartitionOptions {
   /// else pins of an automatic partition.
   std::map<std::string, int> assignment;
   std::optional<int> defaultPartition;
+  /// Megatron's layout string, instead of an assignment.
+  std::optional<std::string> layout;
   bool contiguous = true;
   /// Bytes of optimizer state for each parameter element.
   int64_t optimizerBytes = 8;

@@ -268,7 +268,6 @@ TEST(Config, WhatIsNotBuiltYetSaysSo) {
         R"({"machine": "m"})",
         R"({"target": "cuda"})",
         R"({"partitioner": "tree"})",
-        R"({"pipeline_layout": "E"})",
         R"({"loss_scale": 2})",
         R"({"plan": "partition.json"})",
         R"({"load_partition": true, "partition_file": "p.json"})"})
