@@ -246,6 +246,18 @@ class Endings(IntegrationTest):
                 self.assertRegex(errors, "microbatch|sum of results")
                 self.assertFalse([rank for rank in ranks if is_alive(rank)])
 
+    def test_survivors_of_a_stopped_rank_end(self) -> None:
+        process, _ = self.begin(4, "--stall-timeout=3")
+        ranks = ranks_below(process.pid)
+        os.kill(ranks[1], signal.SIGSTOP)
+        begin = time.monotonic()
+        errors = process.communicate(timeout=STARTS_WITHIN)[1]
+        self.assertLess(time.monotonic() - begin, 13, errors)
+        self.assertNotEqual(process.returncode, 0, errors)
+        lines = re.findall(r"rank (\d): no sign of life from rank 1", errors)
+        self.assertEqual(sorted(lines), ["0", "2", "3"], errors)
+        self.assertFalse([rank for rank in ranks if is_alive(rank)])
+
 
 if __name__ == "__main__":
     main()

@@ -120,6 +120,10 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "initial parameters: a safetensors file under PyTorch's names, the "
        "model's own initialisers, or the stated function of tests",
        "random, unless the model came with weights", text(&Options::init)},
+      {"stall-timeout", "SECONDS",
+       "with MPI: a rank of this host that shows no sign of life for so long "
+       "counts as lost",
+       "60", number<int>(&Options::stallTimeout, 1, count)},
       {"seed", "S", "seed of data order, dropout and initialisers",
        "the checkpoint's after --resume, else the job's",
        number<uint64_t>(&Options::seed, 0, natural)},

@@ -27,6 +27,7 @@ struct Options {
   int64_t evalEvery = 0, saveEvery = 0;
   bool resume = false;
   std::optional<uint64_t> seed;
+  int stallTimeout = 60;
   int64_t generate = 0;
   std::string prompt;
   double temperature = 0;

@@ -45,7 +45,8 @@ static int runAsMpiRank(const Options &options) {
   if (!comm)
     return report(comm.error(), Failed);
   int code = Done;
-  if (Status status = startLiveness(**comm); !status)
+  if (Status status = startLiveness(**comm, {"smp-run", options.stallTimeout});
+      !status)
     return report(status.error(), Failed);
   Result<bool> stopped = runRank(options, **comm);
   if (!stopped) {

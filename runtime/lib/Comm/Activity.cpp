@@ -105,6 +105,8 @@ void runtime::describeActivity(Line &line, int rank, Ending ending, int lost) {
   line << (*name ? name : "smp-run") << ": rank " << int64_t{rank} << ": ";
   if (lost < 0)
     line << "terminated";
+  else if (lost == rank)
+    line << "stopped for so long that the others ended it";
   else
     line << (ending == Ending::Stalled ? "no sign of life from rank "
                                        : "lost rank ")
