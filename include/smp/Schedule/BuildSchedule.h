@@ -25,6 +25,12 @@ llvm::FailureOr<schedule::ChunkGraph> chunkGraphOf(mlir::ModuleOp module);
 llvm::LogicalResult buildSchedules(mlir::ModuleOp module,
                                    const schedule::ScheduleOptions &options);
 
+/// Proves of the schedules of a module, whoever wrote them, that every
+/// execution ends, that no slot is written while its value is still to be read,
+/// and that each program runs once for each microbatch. Emits an error that
+/// names the actions that are in each other's way.
+llvm::LogicalResult verifySchedules(mlir::ModuleOp module);
+
 } // namespace smp
 
 #endif // SMP_SCHEDULE_BUILDSCHEDULE_H

@@ -36,4 +36,18 @@ def SchedulePass : Pass<"smp-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::smp::SmpDialect"];
 }
 
+def VerifySchedulePass : Pass<"smp-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "proves that schedules end and never overwrite a value in use";
+  let description = [{
+    Proves of each `smp.schedule`, whoever wrote it, that every execution ends,
+    that a slot is never written while its value is still to be read, and that
+    each program runs once for each microbatch. An error names the actions that
+    wait for each other, or the two that use one slot at once. The module is
+    not changed.
+
+    Example: `smp-opt scheduled.mlir --smp-verify-schedule -o /dev/null`
+  }];
+  let dependentDialects = ["::smp::SmpDialect"];
+}
+
 #endif // SMP_SCHEDULE_PASSES_TD
