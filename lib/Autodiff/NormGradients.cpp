@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GradientBuilder.h"
+#include "AffineNorm.h"
 
 using namespace mlir;
 using namespace smp;
@@ -14,26 +14,14 @@ LogicalResult LayerNormOp::buildGradient(OpBuilder &builder,
                                          ArrayRef<Value> cotangents,
                                          ArrayRef<bool> wanted,
                                          MutableArrayRef<Value> gradients) {
-  GradientBuilder b(builder, *this);
-  auto grad = b.create<LayerNormGradOp>(cotangents[0], getOperand(),
-                                        getWeight(), getMean(), getRstd());
-  // Operands that are present, in order: the row, weight, bias.
-  unsigned next = 0;
-  if (wanted[next])
-    gradients[next] = grad.getOperandGrad();
-  if (getWeight() && wanted[++next])
-    gradients[next] = grad.getWeightGrad();
-  if (getBias() && wanted[++next])
-    gradients[next] = grad.getBiasGrad();
+  buildAffineNormGradient<LayerNormGradOp>(*this, builder, cotangents, wanted,
+                                           gradients);
   return success();
 }
 
 void LayerNormOp::getSavedValues(ArrayRef<bool> wanted,
                                  SmallVectorImpl<Value> &saved) {
-  saved.push_back(getOperand());
-  if (getWeight())
-    saved.push_back(getWeight());
-  saved.append({getMean(), getRstd()});
+  addSavedValuesOfNorm(*this, saved);
 }
 
 LogicalResult RmsNormOp::buildGradient(OpBuilder &builder,

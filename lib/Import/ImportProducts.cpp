@@ -33,12 +33,8 @@ static LogicalResult importLinear(NodeImporter &n) {
   return n.give(result);
 }
 
-/// beta · self + alpha · mat1 · mat2.
-static LogicalResult importAddmm(NodeImporter &n) {
-  Tensor lhs = n.tensor("mat1"), rhs = n.tensor("mat2");
-  if (lhs.rank() != 2 || rhs.rank() != 2)
-    return n.refuse("of tensors that are no matrices");
-  Tensor product = linear(n, lhs, rhs, /*transposed=*/true);
+/// beta · self + alpha · product.
+static LogicalResult giveSum(NodeImporter &n, Tensor product) {
   Tensor self = n.broadcast(n.tensor("self"), product.shape);
   Type element = product.element();
   if (double alpha = n.number("alpha", 1.0); alpha != 1.0)
@@ -48,6 +44,15 @@ static LogicalResult importAddmm(NodeImporter &n) {
   if (n.refused())
     return failure();
   return n.give(n.binary<AddOp>(product, self));
+}
+
+/// beta · self + alpha · mat1 · mat2.
+static LogicalResult importAddmm(NodeImporter &n) {
+  Tensor lhs = n.tensor("mat1"), rhs = n.tensor("mat2");
+  if (lhs.rank() != 2 || rhs.rank() != 2)
+    return n.refuse("of tensors that are no matrices");
+  Tensor product = linear(n, lhs, rhs, /*transposed=*/true);
+  return giveSum(n, product);
 }
 
 static LogicalResult importMm(NodeImporter &n) {
@@ -84,15 +89,7 @@ static LogicalResult importBaddbmm(NodeImporter &n) {
   if (lhs.rank() != 3 || rhs.rank() != 3)
     return n.refuse("of tensors that are no batches of matrices");
   Tensor product = batchMatmul(n, lhs, rhs);
-  Tensor self = n.broadcast(n.tensor("self"), product.shape);
-  Type element = product.element();
-  if (double alpha = n.number("alpha", 1.0); alpha != 1.0)
-    product = n.binary<MulOp>(product, n.fill(alpha, element, product.shape));
-  if (double beta = n.number("beta", 1.0); beta != 1.0)
-    self = n.binary<MulOp>(self, n.fill(beta, element, product.shape));
-  if (n.refused())
-    return failure();
-  return n.give(n.binary<AddOp>(product, self));
+  return giveSum(n, product);
 }
 
 /// The leading dims of a matmul's result with the operand's own last two.
