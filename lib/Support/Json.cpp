@@ -7,19 +7,24 @@
 
 #include "smp/Support/Json.h"
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <vector>
 
 using namespace smp;
 using nlohmann::json;
 
-static constexpr int maxDepth = 100;
+static constexpr size_t maxDepth = 100;
 static constexpr size_t maxShownBytes = 60;
 
 namespace {
-/// Accepts everything; finds where the text stops being JSON, or too deep.
+/// Accepts everything; finds where the text stops being JSON, is too deep, or
+/// says a thing twice.
 class Locator : public nlohmann::json_sax<json> {
 public:
   size_t errorByte = 0;
   bool tooDeep = false;
+  std::optional<std::string> repeated; ///< key, in one object
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -28,7 +33,12 @@ public:
   bool number_float(number_float_t, const string_t &) override { return true; }
   bool string(string_t &) override { return true; }
   bool binary(binary_t &) override { return true; }
-  bool key(string_t &) override { return true; }
+  bool key(string_t &name) override {
+    bool fresh = keys.back().insert(name).second;
+    if (!fresh)
+      repeated = name;
+    return fresh;
+  }
   bool start_object(size_t) override { return enter(); }
   bool start_array(size_t) override { return enter(); }
   bool end_object() override { return leave(); }
@@ -41,14 +51,16 @@ public:
 
 private:
   bool enter() {
-    tooDeep = ++depth > maxDepth;
+    tooDeep = keys.size() == maxDepth;
+    keys.emplace_back();
     return !tooDeep;
   }
   bool leave() {
-    --depth;
+    keys.pop_back();
     return true;
   }
-  int depth = 0;
+  /// Of each object (and array) that is open.
+  std::vector<std::unordered_set<std::string>> keys;
 };
 } // namespace
 
@@ -59,6 +71,11 @@ Result<json> smp::parseJson(std::string_view text, std::string_view what) {
   if (locator.tooDeep)
     return Error{std::string(what) + " expects JSON nested at most " +
                  std::to_string(maxDepth) + " levels deep, got more"};
+  if (locator.repeated)
+    return Error{std::string(what) +
+                 " expects each key of an object once, "
+                 "got '" +
+                 *locator.repeated + "' twice"};
   std::string_view before =
       text.substr(0, locator.errorByte ? locator.errorByte - 1 : 0);
   auto line = 1 + std::count(before.begin(), before.end(), '\n');

@@ -7,6 +7,7 @@
 
 #include "smp/Support/MappedFile.h"
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -93,8 +94,65 @@ static bool writeAll(int descriptor, std::string_view content) {
   return true;
 }
 
-Status smp::writeFileAtomically(const std::string &path,
+Status smp::checkWritable(const std::string &path) {
+  struct stat status;
+  bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode))
+    return Error{"expects a file to write at '" + path + "', got a folder"};
+  if (exists && access(path.c_str(), W_OK) != 0)
+    return fileError(path, "write");
+  if (exists && !S_ISREG(status.st_mode))
+    return {};
+  size_t slash = path.rfind('/');
+  std::string folder =
+      slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return fileError(path, "create");
+  return {};
+}
+
+bool smp::isSameFile(const std::string &a, const std::string &b) {
+  struct stat left, right;
+  return stat(a.c_str(), &left) == 0 && stat(b.c_str(), &right) == 0 &&
+         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+/// Devices and pipes are written into: a rename would put a file in their
+/// place.
+static Status writeInto(const std::string &path, std::string_view content) {
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return fileError(path, "open");
+  bool good = writeAll(descriptor, content);
+  Error error = fileError(path, "write");
+  good = close(descriptor) == 0 && good;
+  return good ? Status() : Status(error);
+}
+
+/// The file that a path leads to through symbolic links, there or not.
+static std::string followLinks(std::string path) {
+  constexpr int mostLinks = 40; // as many as the system follows
+  for (int i = 0; i < mostLinks; ++i) {
+    char target[PATH_MAX];
+    ssize_t length = readlink(path.c_str(), target, sizeof target);
+    if (length <= 0)
+      break;
+    std::string next(target, length);
+    size_t slash = path.rfind('/');
+    if (next[0] != '/' && slash != std::string::npos)
+      next = path.substr(0, slash + 1) + next;
+    path = std::move(next);
+  }
+  return path;
+}
+
+Status smp::writeFileAtomically(const std::string &given,
                                 std::string_view content, bool sync) {
+  std::string path = followLinks(given);
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) &&
+      !S_ISDIR(status.st_mode))
+    return writeInto(path, content);
   std::string beside = path + ".tmp";
   int descriptor =
       ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -108,7 +166,10 @@ Status smp::writeFileAtomically(const std::string &path,
     unlink(beside.c_str());
     return error;
   }
-  if (rename(beside.c_str(), path.c_str()) != 0)
-    return fileError(path, "replace");
+  if (rename(beside.c_str(), path.c_str()) != 0) {
+    error = fileError(path, "replace");
+    unlink(beside.c_str());
+    return error;
+  }
   return {};
 }

@@ -136,6 +136,16 @@ Result<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
     return std::pair(a.data.data(), std::string_view(a.name)) <
            std::pair(b.data.data(), std::string_view(b.name));
   });
+  const std::byte *end = nullptr;
+  for (const TensorView &view : result.views) {
+    if (view.data.empty())
+      continue;
+    if (view.data.data() < end)
+      return malformed("tensor '" + view.name +
+                       "': expects bytes of its own, got some of another "
+                       "tensor's");
+    end = view.data.data() + view.data.size();
+  }
   for (size_t i = 0; i < result.views.size(); ++i)
     result.index[result.views[i].name] = i;
   return result;

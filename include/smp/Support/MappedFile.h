@@ -39,7 +39,15 @@ private:
 /// The whole content of a small file.
 Result<std::string> readFile(const std::string &path);
 
-/// Replaces `path` by `content` in one atomic rename, durable if `sync`.
+/// Whether a file can be written at `path` later: its folder is there and
+/// writable, and no folder has its name. Writes nothing.
+Status checkWritable(const std::string &path);
+
+/// Whether two paths name the same existing file.
+bool isSameFile(const std::string &a, const std::string &b);
+
+/// Replaces `path` by `content` in one atomic rename, durable if `sync`. A
+/// symbolic link stays one; what is no regular file is written into.
 Status writeFileAtomically(const std::string &path, std::string_view content,
                            bool sync = false);
 

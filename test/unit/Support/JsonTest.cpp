@@ -27,6 +27,15 @@ TEST(Json, DepthIsLimited) {
   EXPECT_TRUE(parseJson(std::string(100, '[') + std::string(100, ']'), "x"));
 }
 
+TEST(Json, AKeyComesOnce) {
+  auto twice =
+      parseJson(R"([{"a": 1, "b": {"a": 2}}, {"a": {}, "a": 3}])", "x");
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message,
+            "x expects each key of an object once, got 'a' twice");
+  EXPECT_TRUE(parseJson(R"([{"a": 1, "b": {"a": 2}}, {"a": {}}])", "x"));
+}
+
 TEST(Json, LongValuesAreShortened) {
   EXPECT_EQ(shortText(3), "3");
   EXPECT_EQ(shortText(std::string(100, 'x')),

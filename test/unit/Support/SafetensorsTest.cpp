@@ -126,6 +126,16 @@ TEST_F(Safetensors, DataOutsideTheFileNamesTheTensor) {
       8);
 }
 
+TEST_F(Safetensors, BytesBelongToOneTensor) {
+  std::string message =
+      openMalformed(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                    R"("b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+                    8);
+  EXPECT_NE(message.find("tensor 'b': expects bytes of its own"),
+            std::string::npos)
+      << message;
+}
+
 TEST_F(Safetensors, EveryTruncationIsAnError) {
   std::vector<float> values = {1, 2, 3};
   ASSERT_TRUE(writeSafetensors(path, {view("a", DataType::F32, {3}, values)}));
