@@ -182,6 +182,12 @@ Result<std::unique_ptr<Comm>> runtime::createMpiComm() {
   int rank = 0, size = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (const char *said = std::getenv("OMPI_COMM_WORLD_SIZE");
+      said && std::to_string(size) != said)
+    return Error{"expects the world of OMPI_COMM_WORLD_SIZE, '" +
+                     std::string(said) + "' ranks, got " + std::to_string(size),
+                 "the variable is left from another mpirun: unset it, or "
+                 "start with the mpirun that this program is built for"};
   return std::make_unique<Comm>(std::make_unique<MpiWire>(rank, size));
 }
 

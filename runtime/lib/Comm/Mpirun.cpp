@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/MpiTransport.h"
 #include <array>
 #include <cerrno>
@@ -62,15 +63,6 @@ runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
   return command;
 }
 
-static volatile pid_t mpirunProcess = 0;
-
-/// mpirun ends the job on SIGINT, but hands SIGUSR1 to the ranks, which then
-/// finish their step.
-static void forwardSignal(int signal) {
-  if (mpirunProcess > 0)
-    kill(mpirunProcess, signal == SIGINT ? SIGUSR1 : signal);
-}
-
 /// In the child: nothing of the terminal reaches mpirun but through us.
 [[noreturn]] static void becomeMpirun(const std::vector<std::string> &command,
                                       pid_t parent) {
@@ -80,6 +72,12 @@ static void forwardSignal(int signal) {
     _exit(127);
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
+  // Not the handlers and masks of the parent.
+  for (int signal : {SIGINT, SIGUSR1, SIGCHLD})
+    std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   std::vector<char *> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string &word : command)
@@ -89,8 +87,64 @@ static void forwardSignal(int signal) {
   _exit(127);
 }
 
+namespace {
+/// The signals that end a job, and the end of mpirun, one at a time: none is
+/// lost, whenever it comes.
+class Signals {
+public:
+  Signals() {
+    std::signal(SIGCHLD, SIG_DFL); // ignored, a child's status would be lost
+    sigemptyset(&waited);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
+      sigaddset(&waited, signal);
+    sigprocmask(SIG_BLOCK, &waited, &before);
+  }
+  ~Signals() { sigprocmask(SIG_SETMASK, &before, nullptr); }
+  Signals(const Signals &) = delete;
+
+  /// The next one; 0 after half a second without one, if `impatient`.
+  int next(bool impatient) const {
+    timespec pause = {0, 500'000'000};
+    int signal = sigtimedwait(&waited, nullptr, impatient ? &pause : nullptr);
+    return signal < 0 ? 0 : signal;
+  }
+
+private:
+  sigset_t waited, before;
+};
+} // namespace
+
+/// What a program ends with that Ctrl-C has ended.
+static constexpr int interruptedCode = 130;
+
+/// Hands signals on until mpirun is over. It ends the job on SIGINT, but hands
+/// SIGUSR1 to the ranks, which then finish their step; a second SIGINT ends
+/// the job at once.
+static Result<int> waitForMpirun(pid_t child, const Signals &signals,
+                                 int &interrupts) {
+  int status = 0;
+  for (int signal = 0;; signal = signals.next(interrupts > 0)) {
+    interrupts += signal == SIGINT;
+    if (signal == SIGTERM || signal == SIGHUP)
+      kill(child, signal);
+    // Again and again: ranks that are only starting may miss it.
+    else if (interrupts > 0 && signal != SIGCHLD)
+      kill(child, interrupts > 1 ? SIGTERM : SIGUSR1);
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child)
+      return status;
+    if (ended < 0 && errno != EINTR)
+      return Error{std::string("cannot wait for mpirun: ") +
+                   std::strerror(errno)};
+  }
+}
+
 Result<int> runtime::runUnderMpirun(int ranks,
                                     const std::vector<std::string> &program) {
+  Signals signals;
+  if (stopRequested())
+    return interruptedCode;
+  int interrupts = 0;
   std::vector<std::string> command = mpirunCommand(ranks, program);
   pid_t parent = getpid();
   pid_t child = fork();
@@ -98,21 +152,13 @@ Result<int> runtime::runUnderMpirun(int ranks,
     return Error{std::string("cannot start mpirun: ") + std::strerror(errno)};
   if (child == 0)
     becomeMpirun(command, parent);
-  mpirunProcess = child;
-  struct sigaction action = {};
-  action.sa_handler = forwardSignal;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP})
-    sigaction(signal, &action, nullptr);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return Error{std::string("cannot wait for mpirun: ") +
-                   std::strerror(errno)};
-  mpirunProcess = 0;
-  if (WIFSIGNALED(status))
-    return 128 + WTERMSIG(status);
-  if (WEXITSTATUS(status) == 127)
+  SMP_ASSIGN_OR_RETURN(int status, waitForMpirun(child, signals, interrupts));
+  int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  // Ranks that had not begun yet die of the signal.
+  if (interrupts > 1 || (interrupts && code == 128 + SIGUSR1))
+    return interruptedCode;
+  if (code == 127)
     return Error{"cannot start 'mpirun'",
                  "install Open MPI, or use --transport=threads"};
-  return WEXITSTATUS(status);
+  return code;
 }

@@ -31,8 +31,9 @@ std::vector<std::string> mpirunCommand(int ranks,
                                        const std::vector<std::string> &program);
 
 /// Runs mpirun as a child and returns its exit code (128 + signal if it died).
-/// SIGINT reaches the ranks as SIGUSR1 (`stopRequested`), SIGTERM as itself;
-/// when this process dies, so do mpirun and the ranks.
+/// SIGINT reaches the ranks as SIGUSR1 (`stopRequested`), a second one ends
+/// them (130, as when it came before they began), SIGTERM reaches them as
+/// itself; when this process dies, so do mpirun and the ranks.
 Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program);
 
 } // namespace smp::runtime
