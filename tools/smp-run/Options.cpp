@@ -11,6 +11,7 @@
 
 #include <charconv>
 #include <functional>
+#include <limits>
 
 using namespace smp;
 using namespace smp::run;
@@ -33,12 +34,13 @@ static Error wrongValue(const std::string &what, const std::string &value) {
 }
 
 template <typename T>
-static Result<T> parseNumber(const std::string &text, T low,
+static Result<T> parseNumber(const std::string &text, T low, T high,
                              const std::string &what) {
   T value{};
   const char *end = text.data() + text.size();
   auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(value >= low))
+  if (parsed.ec != std::errc() || parsed.ptr != end ||
+      !(value >= low && value <= high))
     return wrongValue(what, text);
   return value;
 }
@@ -59,9 +61,11 @@ static auto toggle(bool Options::*member) {
   };
 }
 template <typename T, typename Member>
-static auto number(Member member, T low, const char *what) {
+static auto number(Member member, T low, const char *what,
+                   T high = std::numeric_limits<T>::max()) {
   return [=](Options &options, const std::string &value) -> Status {
-    SMP_ASSIGN_OR_RETURN(options.*member, parseNumber<T>(value, low, what));
+    SMP_ASSIGN_OR_RETURN(options.*member,
+                         parseNumber<T>(value, low, high, what));
     return {};
   };
 }
@@ -82,18 +86,18 @@ static Status setDataOrder(Options &options, const std::string &value) {
 
 static const std::vector<OptionSpec> &optionSpecs() {
   constexpr const char *count = "an integer of at least 1";
-  constexpr const char *natural = "an integer of at least 0";
+  constexpr const char *wide = "an integer from 0 to 2^64 - 1";
   static const std::vector<OptionSpec> specs = {
       {"ranks", "N", "processes, a multiple of the job's pp x tp",
        "pp x tp; the world's size under mpirun",
-       number<int>(&Options::ranks, 1, count)},
+       number<int>(&Options::ranks, 1, "an integer from 1 to 65536", 65536)},
       {"transport", "mpi|threads",
        "how ranks talk: processes under MPI (started here when not under "
        "mpirun), or threads of this process",
        "mpi", setTransport},
       {"threads", "T", "compute threads per rank",
        "cores of the host / ranks on it",
-       number<int>(&Options::threads, 1, count)},
+       number<int>(&Options::threads, 1, "an integer from 1 to 1024", 1024)},
       {"data", "FILE",
        "training data: raw tokens (.u16, .u32, else bytes) or a safetensors "
        "file of named arrays, as --data text.u8",
@@ -103,7 +107,8 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "file, from its start again after its end",
        "shuffled", setDataOrder},
       {"steps", "N", "updates in all, those before a resume included", "",
-       number<int64_t>(&Options::steps, 0, natural)},
+       number<int64_t>(&Options::steps, 0, "an integer from 0 to 2^60",
+                       int64_t(1) << 60)},
       {"eval-data", "FILE",
        "evaluated whole after the last step, as --eval-data held-out.u8", "",
        text(&Options::evalData)},
@@ -126,7 +131,7 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "60", number<int>(&Options::stallTimeout, 1, count)},
       {"seed", "S", "seed of data order, dropout and initialisers",
        "the checkpoint's after --resume, else the job's",
-       number<uint64_t>(&Options::seed, 0, natural)},
+       number<uint64_t>(&Options::seed, 0, wide)},
       {"checkpoint-dir", "DIR", "where checkpoints are saved and found", "",
        text(&Options::checkpointDirectory)},
       {"save-every", "N", "save every N steps, besides at the end", "",
@@ -154,7 +159,7 @@ static const std::vector<OptionSpec> &optionSpecs() {
       {"poison", "", "test: fill memory with NaN once its value is dead", "",
        toggle(&Options::poison)},
       {"order-seed", "S", "test: start ready commands in a random order", "",
-       number<uint64_t>(&Options::orderSeed, 0, natural)},
+       number<uint64_t>(&Options::orderSeed, 0, wide)},
       {"help", "", "print this text", "", toggle(&Options::help)},
       {"version", "", "print the version", "", toggle(&Options::version)}};
   return specs;
@@ -184,6 +189,8 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
     if (!argument.starts_with("--") || argument.size() == 2) {
       if (argument.starts_with('-'))
         return unknownOption(argument.substr(argument[1] == '-' ? 2 : 1));
+      if (argument.empty())
+        return Error{"expects a job folder, got ''"};
       if (!options.job.empty())
         return Error{"expects one job folder, got '" + options.job + "' and '" +
                      argument + "'"};

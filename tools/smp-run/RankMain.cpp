@@ -8,6 +8,7 @@
 #include "RankMain.h"
 #include "PrintRanks.h"
 #include "smp/Support/ByteCount.h"
+#include "smp/Support/MappedFile.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Device/CpuDevice.h"
 #include "smp/runtime/Session/Trainer.h"
@@ -51,10 +52,16 @@ private:
   Status openSession();
   Status start();
   Status resume();
+  Status checkOutputs();
+  Status checkPlaces();
   Status openData();
   Result<TrainSummary> trainSteps();
   Status finish(const TrainSummary &summary);
   void describe();
+  bool trains() const { return options.steps.value_or(0) > firstStep; }
+  Session::GenerateOptions generateOptions() const {
+    return {options.prompt, options.generate, options.temperature};
+  }
   void say(const std::string &text) {
     if (log)
       std::fprintf(log, "%s\n", text.c_str());
@@ -66,6 +73,7 @@ private:
   int threads = 1, onHost = 1;
   std::unique_ptr<Session> session;
   int64_t firstStep = 0;
+  std::optional<CheckpointClaim> claim; ///< on rank 0
 };
 
 } // namespace
@@ -119,6 +127,9 @@ Status Run::resume() {
   session->setProgress(resumed.progress);
   firstStep = resumed.progress.step;
   say("resumed '" + resumed.tag + "' after step " + std::to_string(firstStep));
+  if (options.steps && !trains())
+    say("note: '--steps' " + std::to_string(*options.steps) +
+        " counts the steps of all runs: none is left to do");
   return {};
 }
 
@@ -140,11 +151,57 @@ Status Run::start() {
   return {};
 }
 
+/// On rank 0, which writes: every place where something will be written.
+Status Run::checkPlaces() {
+  const std::pair<const char *, const std::string &> outputs[] = {
+      {"metrics", options.metrics},
+      {"trace", options.trace},
+      {"dump-parameters", options.dumpParameters}};
+  const std::pair<const char *, const std::string &> inputs[] = {
+      {"data", options.data},
+      {"eval-data", options.evalData},
+      {"init", options.init}};
+  for (const auto &[name, path] : outputs) {
+    if (path.empty())
+      continue;
+    if (Status status = checkWritable(path); !status)
+      return Error{"option '--" + std::string(name) +
+                   "': " + status.error().message};
+    for (const auto &[input, other] : inputs)
+      if (!other.empty() && isSameFile(path, other))
+        return Error{"option '--" + std::string(name) +
+                         "' expects a file of its own, got '" + path +
+                         "', which '--" + input + "' reads",
+                     "it would be overwritten"};
+  }
+  if (!trains() || options.checkpointDirectory.empty())
+    return {};
+  if (!options.resume && hasCheckpoint(options.checkpointDirectory))
+    return Error{"option '--checkpoint-dir' expects a folder without "
+                 "checkpoints, got '" +
+                     options.checkpointDirectory +
+                     "' with those of another "
+                     "run",
+                 "--resume continues that run; for a new one name another "
+                 "folder, or remove it"};
+  SMP_ASSIGN_OR_RETURN(claim,
+                       CheckpointClaim::take(options.checkpointDirectory));
+  return {};
+}
+
+/// Hours of training are not lost at the end for what can be seen now.
+Status Run::checkOutputs() {
+  Status status = comm.rank() == 0 ? checkPlaces() : Status();
+  SMP_RETURN_IF_ERROR(agree(comm, status));
+  return options.generate > 0 ? session->checkGeneration(generateOptions())
+                              : Status();
+}
+
 Status Run::openData() {
-  bool trains = options.steps.value_or(0) > firstStep;
-  if (trains && options.data.empty())
-    return agree(comm, Error{"expects '--data' to train, got none"});
-  if (trains)
+  if (trains() && options.data.empty())
+    return agree(comm, Error{"expects '--data' to train, got none",
+                             "--data text.u8, or a safetensors file"});
+  if (trains())
     SMP_RETURN_IF_ERROR(session->openTrainingData(
         options.data,
         options.dataOrder == "file" ? DataOrder::File : DataOrder::Shuffled));
@@ -178,9 +235,8 @@ Status Run::finish(const TrainSummary &summary) {
   if (!options.dumpParameters.empty())
     SMP_RETURN_IF_ERROR(session->dumpParameters(options.dumpParameters));
   if (options.generate > 0 && !summary.interrupted) {
-    Session::GenerateOptions generate{options.prompt, options.generate,
-                                      options.temperature};
-    SMP_ASSIGN_OR_RETURN(std::string text, session->generate(generate));
+    SMP_ASSIGN_OR_RETURN(std::string text,
+                         session->generate(generateOptions()));
     if (comm.rank() == 0)
       std::printf("%s\n", text.c_str());
   }
@@ -194,6 +250,7 @@ Result<bool> Run::execute() {
   describe();
   SMP_RETURN_IF_ERROR(start());
   SMP_RETURN_IF_ERROR(openData());
+  SMP_RETURN_IF_ERROR(checkOutputs());
   SMP_ASSIGN_OR_RETURN(TrainSummary summary, trainSteps());
   SMP_RETURN_IF_ERROR(finish(summary));
   if (summary.interrupted)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LastWords.h"
 #include "PrintRanks.h"
 #include "RankMain.h"
 #include "smp/runtime/Comm/Liveness.h"
@@ -86,6 +87,9 @@ static int startMpirun(const std::vector<std::string> &arguments, int ranks) {
   return code ? *code : report(code.error(), Failed);
 }
 
+/// More than a host carries; a mistyped number must not start that many.
+static constexpr int mostRanksHere = 1024;
+
 /// The number of ranks outside mpirun, checked before they are started.
 static Result<int> chooseRanks(const Options &options) {
   if (options.printRanks) {
@@ -94,12 +98,24 @@ static Result<int> chooseRanks(const Options &options) {
   }
   SMP_ASSIGN_OR_RETURN(Job job, readJob(options.job));
   int ranks = options.ranks.value_or(int(job.pp * job.tp));
+  if (ranks > mostRanksHere)
+    return Error{"expects at most " + std::to_string(mostRanksHere) +
+                     " ranks on one host, got " + std::to_string(ranks),
+                 "start more with mpirun, on several hosts"};
   SMP_RETURN_IF_ERROR(
       Grid::create(job.placement, int(job.pp), int(job.tp), ranks));
   return ranks;
 }
 
+/// An option that another one needs, or that nothing would use.
+static Error needs(const char *option, const char *other) {
+  return Error{"option '--" + std::string(option) + "' expects '--" + other +
+               "', got none"};
+}
+
 static std::optional<Error> checkUsage(const Options &options) {
+  if (options.printRanks && !options.job.empty())
+    return Error{"expects a job folder or '--print-ranks', got both"};
   if (options.printRanks)
     return std::nullopt;
   if (!options.configFlags.empty())
@@ -114,17 +130,26 @@ static std::optional<Error> checkUsage(const Options &options) {
     return Error{"expects '--steps', '--eval-data', '--generate' or "
                  "'--dump-parameters', got none"};
   if (options.saveEvery > 0 && options.checkpointDirectory.empty())
-    return Error{"option '--save-every' expects '--checkpoint-dir', got none"};
+    return needs("save-every", "checkpoint-dir");
   if (options.resume && options.checkpointDirectory.empty())
-    return Error{"option '--resume' expects '--checkpoint-dir', got none"};
+    return needs("resume", "checkpoint-dir");
   if (options.resume && !options.init.empty())
     return Error{"expects '--resume' or '--init', got both"};
   if (options.evalEvery > 0 && options.evalData.empty())
-    return Error{"option '--eval-every' expects '--eval-data', got none"};
+    return needs("eval-every", "eval-data");
+  if (!options.config.empty())
+    return needs("config", "print-ranks");
+  if (options.generate == 0 && !options.prompt.empty())
+    return needs("prompt", "generate");
+  if (options.generate == 0 && options.temperature > 0)
+    return needs("temperature", "generate");
+  if (!options.steps && !options.data.empty())
+    return needs("data", "steps");
   return std::nullopt;
 }
 
 int main(int argc, char **argv) {
+  installLastWords();
   std::vector<std::string> arguments(argv + 1, argv + argc);
   auto options = parseOptions(arguments);
   if (!options)

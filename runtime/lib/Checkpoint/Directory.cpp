@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
+#include <sys/file.h>
 #include <unistd.h>
 
 using namespace smp;
@@ -87,6 +88,54 @@ std::vector<std::string> runtime::partialTags(const std::string &directory) {
 
 bool runtime::hasCheckpoint(const std::string &directory) {
   return !partialTags(directory).empty();
+}
+
+std::vector<std::string> runtime::passedOver(const std::string &directory) {
+  std::vector<std::string> notes;
+  std::error_code code;
+  for (fs::directory_iterator entry(directory, code), end;
+       !code && entry != end; entry.increment(code)) {
+    std::string path = entry->path().string();
+    if (path.ends_with("_partial") && stepsOf(path) < 0)
+      notes.push_back("'" + path + "' expects a manifest.json, got none");
+  }
+  std::ranges::sort(notes);
+  std::string newest = readNewest(directory)["partial"];
+  if (!newest.empty() &&
+      !fs::exists(directory + "/" + partialName(newest), code))
+    notes.push_back("'" + directory + "/newest' expects a checkpoint '" +
+                    newest + "', got none");
+  return notes;
+}
+
+Result<CheckpointClaim> CheckpointClaim::take(const std::string &directory) {
+  std::error_code code;
+  fs::create_directories(directory, code);
+  auto cannot = [&](const std::string &why) {
+    return Error{"option '--checkpoint-dir' expects a folder that can be "
+                 "written, got '" +
+                 directory + "': " + why};
+  };
+  if (code)
+    return cannot(code.message());
+  int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return cannot(std::strerror(errno));
+  CheckpointClaim claim(descriptor);
+  if (access(directory.c_str(), W_OK | X_OK) != 0)
+    return cannot(std::strerror(errno));
+  // File systems without locks go without the claim.
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{"option '--checkpoint-dir' expects a folder that no other "
+                 "run is using, got '" +
+                     directory + "'",
+                 "name another folder, or wait for that run to end"};
+  return claim;
+}
+
+CheckpointClaim::~CheckpointClaim() {
+  if (descriptor >= 0)
+    close(descriptor);
 }
 
 Status runtime::syncDirectory(const std::string &path) {

@@ -155,7 +155,10 @@ Result<Manifest> Manifest::fromJson(const json &json) {
       reader.expect(manifest.files.contains(tensor.file));
       (*tensors)[name] = std::move(tensor);
     }
-  reader.expect(manifest.progress.step >= 0 && manifest.progress.samples >= 0);
+  reader.expect(manifest.progress.step >= 0 &&
+                manifest.progress.step <= maxProgress &&
+                manifest.progress.samples >= 0 &&
+                manifest.progress.samples <= maxProgress);
   if (!reader)
     return Error{"expects the manifest of a checkpoint, got other content"};
   return manifest;

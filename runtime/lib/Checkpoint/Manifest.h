@@ -26,6 +26,9 @@ namespace smp::runtime {
 /// Bytes covered by one hash.
 inline constexpr int64_t chunkBytes = 1 << 20;
 
+/// More steps or samples than any run has; counting on from there is safe.
+inline constexpr int64_t maxProgress = int64_t(1) << 60;
+
 struct ManifestFile {
   int64_t bytes = 0;
   std::vector<uint64_t> hashes; ///< XXH64 of each chunk
@@ -83,6 +86,9 @@ Status writeNewest(const std::string &directory, const std::string &kind,
 
 /// Tags of committed partial checkpoints, newest (most steps) first.
 std::vector<std::string> partialTags(const std::string &directory);
+
+/// What looks like a checkpoint there and is none, as notes.
+std::vector<std::string> passedOver(const std::string &directory);
 
 /// Makes the entries of a directory durable.
 Status syncDirectory(const std::string &path);

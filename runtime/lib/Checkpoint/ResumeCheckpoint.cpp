@@ -170,7 +170,8 @@ static Outcome attempt(const Grid &grid, const std::string &folder,
 
 /// The tags to try, best first: rank 0 decides for all.
 static Result<std::vector<std::string>>
-candidates(Comm &comm, const ResumeRequest &request) {
+candidates(Comm &comm, const ResumeRequest &request,
+           std::vector<std::string> &notes) {
   std::vector<std::string> tags;
   if (comm.rank() == 0 && !request.tag.empty())
     tags = {request.tag};
@@ -180,6 +181,7 @@ candidates(Comm &comm, const ResumeRequest &request) {
     auto found = std::ranges::find(tags, newest);
     if (found != tags.end())
       std::rotate(tags.begin(), found, found + 1);
+    notes = passedOver(request.directory);
   }
   SMP_ASSIGN_OR_RETURN(
       std::string text,
@@ -194,9 +196,10 @@ candidates(Comm &comm, const ResumeRequest &request) {
 
 Result<Resumed> runtime::resumeCheckpoint(Comm &comm, const Grid &grid,
                                           const ResumeRequest &request) {
+  // Of what was passed over rank 0 tells; of what was tried, all ranks.
+  std::vector<std::string> notes, damages;
   SMP_ASSIGN_OR_RETURN(std::vector<std::string> tags,
-                       candidates(comm, request));
-  std::vector<std::string> notes;
+                       candidates(comm, request, notes));
   for (const std::string &tag : tags) {
     Resumed resumed;
     resumed.tag = tag;
@@ -205,18 +208,19 @@ Result<Resumed> runtime::resumeCheckpoint(Comm &comm, const Grid &grid,
                           request, resumed, error);
     SMP_ASSIGN_OR_RETURN(auto worst, agreeOnOutcome(comm, own, error));
     if (worst.first == Outcome::Good) {
+      notes.insert(notes.end(), damages.begin(), damages.end());
       resumed.notes = std::move(notes);
       return resumed;
     }
     if (worst.first == Outcome::Refused)
       return worst.second;
-    notes.push_back(worst.second.message);
+    damages.push_back(worst.second.message);
   }
   std::string all;
-  for (const std::string &note : notes)
-    all += (all.empty() ? "" : "; ") + note;
+  for (const std::string &damage : damages)
+    all += (all.empty() ? "" : "; ") + damage;
   return Error{"'" + request.directory +
                    "' expects a good partial checkpoint, got " +
-                   std::to_string(notes.size()) + " damaged",
+                   std::to_string(damages.size()) + " damaged",
                all};
 }

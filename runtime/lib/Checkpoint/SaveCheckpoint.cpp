@@ -147,10 +147,8 @@ static Status commit(const SaveRequest &request, const std::string &staging,
   return {};
 }
 
-Status runtime::saveCheckpoint(Comm &comm, const Grid &grid,
-                               const SaveRequest &request) {
-  SMP_RETURN_IF_ERROR(checkTag(request.tag));
-  std::string staging = request.directory + "/.saving-" + request.tag;
+static Status saveTo(const std::string &staging, Comm &comm, const Grid &grid,
+                     const SaveRequest &request) {
   Status made;
   if (comm.rank() == 0)
     made = makeStaging(staging);
@@ -176,4 +174,15 @@ Status runtime::saveCheckpoint(Comm &comm, const Grid &grid,
       committed = commit(request, staging, manifest);
   }
   return agree(comm, committed);
+}
+
+Status runtime::saveCheckpoint(Comm &comm, const Grid &grid,
+                               const SaveRequest &request) {
+  SMP_RETURN_IF_ERROR(checkTag(request.tag));
+  std::string staging = request.directory + "/.saving-" + request.tag;
+  Status saved = saveTo(staging, comm, grid, request);
+  // The half of a checkpoint would only fill a disk that is full already.
+  if (std::error_code ignored; !saved && comm.rank() == 0)
+    fs::remove_all(staging, ignored);
+  return saved;
 }

@@ -26,6 +26,8 @@ class Generator {
 public:
   explicit Generator(Session &session) : session(session) {}
 
+  /// What the job and the prompt must be; the same on all ranks.
+  Status check(const Session::GenerateOptions &options);
   Status prepare(const Session::GenerateOptions &options);
   Result<std::string> run(const Session::GenerateOptions &options);
 
@@ -42,7 +44,7 @@ private:
 
 } // namespace smp::runtime
 
-Status Generator::prepare(const Session::GenerateOptions &options) {
+Status Generator::check(const Session::GenerateOptions &options) {
   const Job &job = session.theJob;
   const InputSpec *tokens = nullptr;
   for (const Input &input : job.inputs)
@@ -72,6 +74,11 @@ Status Generator::prepare(const Session::GenerateOptions &options) {
       return Error{"expects prompt bytes below the vocabulary " +
                    std::to_string(vocabulary) + ", got " +
                    std::to_string(int(byte))};
+  return {};
+}
+
+Status Generator::prepare(const Session::GenerateOptions &options) {
+  SMP_RETURN_IF_ERROR(check(options));
   text = options.prompt;
   std::vector<int> members = session.theGrid->members(GroupKind::MP, 0);
   if (session.coordinate.rdp != 0)
@@ -146,6 +153,10 @@ Result<std::string> Generator::run(const Session::GenerateOptions &options) {
     text += char(static_cast<unsigned char>(token));
   }
   return text;
+}
+
+Status Session::checkGeneration(const GenerateOptions &options) {
+  return agree(theComm, Generator(*this).check(options));
 }
 
 Result<std::string> Session::generate(const GenerateOptions &options) {

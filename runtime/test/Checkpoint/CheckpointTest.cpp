@@ -223,6 +223,15 @@ TEST_F(Checkpoint, EveryKindOfDamageFallsBack) {
         [](const fs::path &file) { fs::resize_file(file, 1000); }},
        {"optimizer_1.safetensors",
         [](const fs::path &file) { fs::remove(file); }},
+       {"manifest.json", [](const fs::path &file) { fs::remove(file); }},
+       {"manifest.json",
+        [](const fs::path &file) { // counting on from there would overflow
+          std::string text = *readFile(file.string());
+          size_t at = text.find("\"samples\": ") + 11;
+          text.replace(at, text.find_first_of(",\n", at) - at,
+                       "9223372036854775807");
+          std::ofstream(file) << text;
+        }},
        {"user_content.json", [](const fs::path &file) { fs::remove(file); }},
        {"model_0.safetensors", [this](const fs::path &) {
           flipByte("b_partial/model_0.safetensors", 20);

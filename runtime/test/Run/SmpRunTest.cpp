@@ -76,8 +76,19 @@ TEST(SmpRunTest, RefusesWrongCommandLines) {
   expectError({"--stpes=3"}, 2, "did you mean '--steps'");
   expectError({"job", "--steps"}, 2, "'--steps' expects a value, got none");
   expectError({"job", "--steps=-1"}, 2,
-              "option '--steps' expects an integer of at least 0, got '-1'");
-  expectError({"job", "--threads=0"}, 2, "an integer of at least 1, got '0'");
+              "option '--steps' expects an integer from 0 to 2^60, got '-1'");
+  for (const char *threads : {"0", "1025"})
+    expectError({"job", std::string("--threads=") + threads}, 2,
+                "an integer from 1 to 1024, got '" + std::string(threads));
+  expectError({"job", "--seed=18446744073709551616"}, 2,
+              "an integer from 0 to 2^64 - 1");
+  expectError({"job", "--steps=1", "--prompt=a"}, 2,
+              "option '--prompt' expects '--generate', got none");
+  expectError({"job", "--generate=1", "--data=a"}, 2,
+              "option '--data' expects '--steps', got none");
+  expectError({"job", "--steps=1", "--config=smp.json"}, 2,
+              "option '--config' expects '--print-ranks', got none");
+  expectError({"job", "--print-ranks"}, 2, "got both");
   expectError({"job", "--resume=yes"}, 2, "expects no value, got 'yes'");
   expectError({"job", "--transport=tcp"}, 2, "'mpi' or 'threads', got 'tcp'");
   expectError({"job", "--data-order=sorted"}, 2,
@@ -98,6 +109,8 @@ TEST(SmpRunTest, SaysWhatIsWrongWithJobAndData) {
   std::string job = twoStageJob("wrong");
   expectError({job, "--steps=1"}, 1, "expects '--data' to train, got none");
   expectError({job, "--steps=1", "--ranks=3"}, 1, "got 3 ranks");
+  expectError({job, "--steps=1", "--ranks=2000"}, 1,
+              "expects at most 1024 ranks on one host, got 2000");
   expectError(
       {job, "--steps=1", "--data=/nowhere.safetensors", "--transport=threads"},
       1, "'/nowhere.safetensors'");
@@ -109,6 +122,13 @@ TEST(SmpRunTest, SaysWhatIsWrongWithJobAndData) {
   std::ofstream(job + "/rank-1.json", std::ios::app) << "\n";
   expectError({job, "--steps=1", "--data=x", "--transport=threads"}, 1,
               "expects files of hash");
+}
+
+TEST(SmpRunTest, KnowsAnotherWorldThanItsOwn) {
+  setenv("OMPI_COMM_WORLD_SIZE", "7", 1);
+  expectError({twoStageJob("world"), "--steps=1"}, 1,
+              "expects the world of OMPI_COMM_WORLD_SIZE, '7' ranks, got 1");
+  unsetenv("OMPI_COMM_WORLD_SIZE");
 }
 
 TEST(SmpRunTest, StopsAtALossThatIsNoNumber) {

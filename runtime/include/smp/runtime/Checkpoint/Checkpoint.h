@@ -19,6 +19,7 @@
 #include "smp/Support/Grid.h"
 #include "smp/Support/Safetensors.h"
 #include "smp/runtime/Comm/Comm.h"
+#include <utility>
 
 namespace smp::runtime {
 
@@ -75,6 +76,25 @@ Result<Resumed> resumeCheckpoint(Comm &comm, const Grid &grid,
 
 /// Whether `directory` holds a committed partial checkpoint.
 bool hasCheckpoint(const std::string &directory);
+
+/// A run's claim on its folder of checkpoints; two runs there would exchange
+/// each other's files. It ends with the object, or with the process.
+class CheckpointClaim {
+public:
+  /// Makes the folder if need be, and sees that it can be written.
+  static Result<CheckpointClaim> take(const std::string &directory);
+  CheckpointClaim(CheckpointClaim &&other) noexcept
+      : descriptor(std::exchange(other.descriptor, -1)) {}
+  CheckpointClaim &operator=(CheckpointClaim &&other) noexcept {
+    std::swap(descriptor, other.descriptor);
+    return *this;
+  }
+  ~CheckpointClaim();
+
+private:
+  explicit CheckpointClaim(int descriptor) : descriptor(descriptor) {}
+  int descriptor;
+};
 
 } // namespace smp::runtime
 

@@ -90,6 +90,8 @@ public:
     int64_t count = 0;
     double temperature = 0; ///< 0: the most likely
   };
+  /// Whether `generate` can do this, before anything is trained for it.
+  Status checkGeneration(const GenerateOptions &options);
   /// Continues the prompt; the text is returned on every rank.
   Result<std::string> generate(const GenerateOptions &options);
 

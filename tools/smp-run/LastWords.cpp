@@ -1,0 +1,56 @@
+//===- LastWords.cpp - When the system refuses ----------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LastWords.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <initializer_list>
+#include <new>
+#include <unistd.h>
+
+/// Safe in a signal handler.
+[[noreturn]] static void endWith(const char *text) {
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, text, std::strlen(text));
+  _exit(1);
+}
+
+static void onNoMemory() {
+  endWith("smp-run: error: expects more memory, got none from the system\n"
+          "  note: use fewer ranks on this host, or compile with smaller "
+          "microbatches or more stages\n");
+}
+
+/// Without exceptions of ours: the system refused a thread.
+static void onTerminate() {
+  endWith("smp-run: error: expects more threads, got none from the system\n"
+          "  note: lower --threads or --ranks, or raise the limit ('ulimit "
+          "-u')\n");
+}
+
+static void onBusError(int) {
+  endWith("smp-run: error: expects its files to stay as they are, got one that "
+          "was cut short or cannot be read (of the job, the data, or "
+          "weights)\n"
+          "  note: leave them alone while they are in use; check the "
+          "disk\n");
+}
+
+void smp::run::installLastWords() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF &&
+        open("/dev/null", O_RDWR) < 0)
+      _exit(1);
+  std::set_new_handler(onNoMemory);
+  std::set_terminate(onTerminate);
+  std::signal(SIGBUS, onBusError);
+  std::signal(SIGXFSZ, SIG_IGN); // the write fails, and that is said
+}
