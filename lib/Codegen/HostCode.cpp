@@ -26,6 +26,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -126,17 +127,35 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-static LogicalResult emitObject(llvm::Module &module,
-                                llvm::TargetMachine &machine, StringRef path) {
+/// Returns why the file could not be written.
+static std::error_code
+emitObject(llvm::Module &module, llvm::TargetMachine &machine, StringRef path) {
   std::error_code failure;
   llvm::raw_fd_ostream out(path, failure);
+  if (failure)
+    return failure;
   llvm::legacy::PassManager passes;
-  if (failure || machine.addPassesToEmitFile(passes, out, nullptr,
-                                             llvm::CodeGenFileType::ObjectFile))
-    return LogicalResult::failure();
+  if (machine.addPassesToEmitFile(passes, out, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile))
+    return make_error_code(std::errc::not_supported);
   passes.run(module);
   out.close();
-  return success(!out.has_error());
+  failure = out.error();
+  out.clear_error();
+  return failure;
+}
+
+/// The first line of what the linker said, without its own name.
+static std::string firstLine(StringRef path) {
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return "";
+  StringRef line = (*file)->getBuffer().split('\n').first;
+  return line
+      .substr(line.find("error: ") == StringRef::npos
+                  ? 0
+                  : line.find("error: ") + 7)
+      .str();
 }
 
 static LogicalResult link(ModuleOp kernels, StringRef object, StringRef path) {
@@ -150,15 +169,24 @@ static LogicalResult link(ModuleOp kernels, StringRef object, StringRef path) {
     return kernels.emitError()
            << "expects one of the linkers 'ld.lld-22', 'ld.lld' or 'ld' in "
               "PATH, got none";
-  std::string error;
+  std::string said = (object + ".said").str(), error;
+  llvm::FileRemover remover(said);
+  SmallVector<StringRef> words = {
+      linker, "-shared", "--build-id=none", "-s", "-o", path, object};
+  // Mapped, a full disk would be a crash.
+  if (StringRef(linker).contains("lld"))
+    words.push_back("--no-mmap-output-file");
   int status = llvm::sys::ExecuteAndWait(
-      linker, {linker, "-shared", "--build-id=none", "-s", "-o", path, object},
-      std::nullopt, {}, 0, 0, &error);
+      linker, words, std::nullopt, {StringRef(""), said, said}, 0, 0, &error);
   if (status == 0)
     return success();
+  if (error.empty())
+    error = firstLine(said);
+  if (error.empty())
+    error = "exit code " + std::to_string(status);
   return kernels.emitError()
-         << "expects '" << linker << "' to link the kernels, got exit code "
-         << status << (error.empty() ? "" : ": ") << error;
+         << "expects '" << linker << "' to link the kernels into '" << path
+         << "', got: " << error;
 }
 
 LogicalResult smp::codegen::writeSharedObject(ModuleOp kernels,
@@ -187,10 +215,10 @@ LogicalResult smp::codegen::writeSharedObject(ModuleOp kernels,
   llvm::SmallString<128> object;
   if (llvm::sys::fs::createTemporaryFile("kernels", "o", object))
     return kernels.emitError() << "expects a writable folder for temporary "
-                                  "files, got none";
+                                  "files, got none: set TMPDIR to one";
   llvm::FileRemover remover(object);
-  if (failed(emitObject(*module, *machine, object)))
+  if (std::error_code failure = emitObject(*module, *machine, object))
     return kernels.emitError()
-           << "expects to write '" << object << "', got an error";
+           << "expects to write '" << object << "', got " << failure.message();
   return link(kernels, object, path);
 }

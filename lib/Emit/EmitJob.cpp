@@ -160,10 +160,12 @@ private:
     if (!failure) {
       out << content;
       out.close();
+      failure = out.error();
+      out.clear_error();
     }
-    if (failure || out.has_error())
+    if (failure)
       return error() << "expects to write '" << path(file) << "', got "
-                     << (failure ? failure.message() : "an error");
+                     << failure.message();
     return success();
   }
   LogicalResult write(const std::string &file, const json &content) {

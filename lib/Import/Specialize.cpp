@@ -100,6 +100,16 @@ struct SpecializePass : smp::impl::SpecializePassBase<SpecializePass> {
       return signalPassFailure();
     }
     int64_t chosen = chosenRows();
+    if (auto before = getOperation()->getAttrOfType<IntegerAttr>("smp.rows");
+        before && before.getInt() != chosen) {
+      InFlightDiagnostic error = getOperation().emitError("expects rows of ")
+                                 << before.getInt()
+                                 << ", as the module is specialized, got "
+                                 << chosen;
+      error.attachNote() << "give the module from before 'specialize', or the "
+                            "'batch_size' and 'microbatches' it was made with";
+      return signalPassFailure();
+    }
     auto fixed = getOperation()->getAttrOfType<IntegerAttr>("smp.fixed_batch");
     if (fixed && chosen != fixed.getInt()) {
       InFlightDiagnostic error = getOperation().emitError("expects rows of ")

@@ -49,6 +49,9 @@ void smp::registerCompiler(DialectRegistry &registry) {
   registerEmit(registry);
 }
 
+/// Of a microbatch, as the job format counts them.
+static constexpr int64_t mostRows = 1 << 20;
+
 namespace {
 
 class Compiler {
@@ -61,6 +64,7 @@ public:
 private:
   LogicalResult runPhase(Phase phase);
   LogicalResult import();
+  LogicalResult checkSequenceLength();
   LogicalResult specialize();
   LogicalResult partition();
   void normalizeLoss();
@@ -93,6 +97,26 @@ LogicalResult Compiler::import() {
   return passes.run(module);
 }
 
+/// A length that the export has fixed cannot be set.
+LogicalResult Compiler::checkSequenceLength() {
+  auto train = module.lookupSymbol<func::FuncOp>("train");
+  if (!config.sequenceLength || !train)
+    return success();
+  for (Type argument : train.getArgumentTypes()) {
+    auto type = dyn_cast<RankedTensorType>(argument);
+    for (int64_t dim = 1; type && dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim) ||
+          type.getDimSize(dim) == config.sequenceLength)
+        return success();
+  }
+  InFlightDiagnostic diagnostic =
+      module.emitError("expects 'sequence_length' only where an input's length "
+                       "is open, got ")
+      << *config.sequenceLength << " and inputs of fixed shape";
+  diagnostic.attachNote() << "export the model with inputs of that length";
+  return diagnostic;
+}
+
 /// From here on shapes are static. Must come before anything that reads a cost.
 LogicalResult Compiler::specialize() {
   std::optional<int64_t> batch = config.batchSize;
@@ -111,6 +135,15 @@ LogicalResult Compiler::specialize() {
     return diagnostic;
   }
   report.rows = *batch / config.microbatches;
+  if (report.rows > mostRows) {
+    InFlightDiagnostic diagnostic = module.emitError("expects at most ")
+                                    << mostRows << " rows in a microbatch, got "
+                                    << report.rows;
+    diagnostic.attachNote() << "lower 'batch_size' or raise 'microbatches'";
+    return diagnostic;
+  }
+  if (failed(checkSequenceLength()))
+    return failure();
   PassManager passes(module->getContext());
   passes.addPass(
       createSpecializePass({report.rows, config.sequenceLength.value_or(0)}));
@@ -286,6 +319,12 @@ LogicalResult Compiler::dump(Phase phase) {
     return module.emitError(message);
   // With source lines, so that a run can go on from here.
   module->print(output->os(), OpPrintingFlags().enableDebugInfo());
+  output->os().flush();
+  if (std::error_code failure = output->os().error()) {
+    output->os().clear_error();
+    return module.emitError("expects to write '")
+           << path << "', got " << failure.message();
+  }
   output->keep();
   return success();
 }

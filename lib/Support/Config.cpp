@@ -127,6 +127,8 @@ static void noteUnused(const json &values, ParsedConfig &parsed) {
       note(key, "'sharded_data_parallel_degree' above 1");
     if (key == "activation_loading_horizon" && !config.offloadActivations)
       note(key, "'offload_activations'");
+    if (key == "partition_file" && !config.loadPartition)
+      note(key, "'load_partition'");
     if ((key == "ddp" || key == "horovod") && value == true)
       parsed.notes.push_back("'" + key +
                              "' has no effect: data parallelism needs no "

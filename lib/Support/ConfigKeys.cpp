@@ -19,6 +19,8 @@ using nlohmann::json;
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// Keeps every product of sizes far from overflow.
 static constexpr int64_t many = 1 << 24;
+/// A schedule lists each of them, on every stage.
+static constexpr int64_t mostMicrobatches = 1 << 14;
 
 static constexpr std::array<std::string_view, 5> pipelineNames = {
     "interleaved", "simple", "1f1b", "looped", "zero-bubble"};
@@ -117,7 +119,7 @@ static Result<std::string> readPartitioner(std::string_view key,
 
 static Status readSeed(Config &config, const json &value) {
   if (!value.is_number_unsigned())
-    return Error{"'seed' expects an integer of at least 0, got " +
+    return Error{"'seed' expects an integer from 0 to 2^64 - 1, got " +
                  shortText(value)};
   config.seed = value.get<uint64_t>();
   return {};
@@ -138,7 +140,7 @@ static std::vector<KeyBinding> layoutKeys() {
                "ranks that share each split tensor"},
               &C::tensorParallelDegree, 1, many),
       integer({"microbatches", "integer", "1", "pieces of a step's batch"},
-              &C::microbatches, 1, many),
+              &C::microbatches, 1, mostMicrobatches),
       integer({"batch_size", "integer", "from the export",
                "samples per data owner and accumulation"},
               &C::batchSize, 1, unlimited / many),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ArchiveOptions.h"
+#include "../ToolMain.h"
 #include "smp/Import/Importer.h"
 #include "smp/Pipelines/Phases.h"
 #include "smp/Support/ByteCount.h"
@@ -102,9 +103,13 @@ static Result<Config> readConfig(const Options &cli,
     if (!file)
       return Error{"expects a configuration file '" + cli.configPath +
                    "', got " + file.getError().message()};
-    text = (*file)->getBuffer().str();
+    // An empty file is no configuration.
+    text = (*file)->getBuffer().str() + "\n";
   }
-  SMP_ASSIGN_OR_RETURN(ParsedConfig parsed, parseConfig(text, flags));
+  Result<ParsedConfig> read = parseConfig(text, flags);
+  if (!read)
+    return nameConfig(read.error(), cli.configPath);
+  const ParsedConfig &parsed = *read;
   for (const std::string &note : parsed.notes)
     llvm::errs() << "smp-compile: note: " << note << "\n";
   SMP_RETURN_IF_ERROR(checkSupported(parsed.config));
@@ -143,7 +148,39 @@ readModel(mlir::MLIRContext &context, const std::string &path,
           path + "'"});
     return nullptr;
   }
-  return mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
+  if (Status status = checkModuleText(path); !status) {
+    fail(status.error());
+    return nullptr;
+  }
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(path, &context);
+  if (module && module->getBody()->empty()) {
+    fail({"expects a model at '" + path + "', got a module without functions"});
+    return nullptr;
+  }
+  return module;
+}
+
+/// Whether a job can be written there, before it is made.
+static Status checkJobFolder(const std::string &path) {
+  namespace fs = llvm::sys::fs;
+  auto refuse = [&](std::error_code code) {
+    return Error{"expects a folder '" + path + "' to write the job to, got " +
+                     code.message(),
+                 "name another one: -o job"};
+  };
+  if (path.empty())
+    return refuse(make_error_code(std::errc::no_such_file_or_directory));
+  // What is not there is made, in the nearest folder above that is.
+  llvm::StringRef place = path;
+  while (!fs::exists(place) && !llvm::sys::path::parent_path(place).empty())
+    place = llvm::sys::path::parent_path(place);
+  if (!fs::exists(place))
+    place = ".";
+  if (!fs::is_directory(place))
+    return refuse(make_error_code(std::errc::not_a_directory));
+  if (access(place.str().c_str(), W_OK | X_OK) != 0)
+    return refuse(std::error_code(errno, std::generic_category()));
+  return {};
 }
 
 static void printSummary(const CompileReport &report, const std::string &path) {
@@ -180,6 +217,9 @@ static int run(const Options &cli, const std::vector<std::string> &flags) {
         {"expects phases of the list in --help, the first not after the "
          "last, got '" +
          cli.startFrom + "' and '" + cli.stopAfter + "'"});
+  if (*last == Phase::Emit)
+    if (Status status = checkJobFolder(cli.outputPath); !status)
+      return fail(status.error());
 
   mlir::DialectRegistry registry;
   registerCompiler(registry);
@@ -226,6 +266,7 @@ static bool belongsToConfig(llvm::StringRef argument) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  installLastWords("smp-compile");
   // LLVM's code generator has options of these names.
   for (const char *name : {"stop-after", "start-from"})
     cl::getRegisteredOptions().erase(name);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../ArchiveOptions.h"
+#include "../ToolMain.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
@@ -108,12 +109,18 @@ static int run() {
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   module->print(output->os(), flags);
   output->os() << "\n";
+  output->os().flush();
+  if (std::error_code failure = output->os().error()) {
+    output->os().clear_error();
+    return fail({"cannot write '" + outputPath + "': " + failure.message()});
+  }
   output->keep();
   return 0;
 }
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  installLastWords("smp-import");
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, kOverview);
   return run();

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ToolMain.h"
 #include "Compare.h"
 #include "Print.h"
 #include "Run.h"
@@ -121,9 +122,13 @@ static Result<Config> readConfig(ArrayRef<std::string> flags) {
     if (!file)
       return Error{"'" + configFile + "' expects a readable file, got " +
                    file.getError().message()};
-    text = (*file)->getBuffer().str();
+    // An empty file is no configuration.
+    text = (*file)->getBuffer().str() + "\n";
   }
-  SMP_ASSIGN_OR_RETURN(ParsedConfig parsed, parseConfig(text, flags.vec()));
+  Result<ParsedConfig> read = parseConfig(text, flags.vec());
+  if (!read)
+    return nameConfig(read.error(), configFile);
+  const ParsedConfig &parsed = *read;
   for (const std::string &note : parsed.notes)
     llvm::errs() << "smp-interpret: note: " << note << "\n";
   SMP_RETURN_IF_ERROR(checkSupported(parsed.config));
@@ -181,6 +186,11 @@ static int interpretModule(ArrayRef<std::string> flags) {
   Result<RunOptions> options = readOptions(flags);
   if (!options)
     return report(options.error());
+  if (Status status = checkModuleText(inputFile); !status)
+    return report(status.error());
+  if (!(tolerance >= 0))
+    return report({"'--tolerance' expects a number of at least 0, got " +
+                   std::to_string(tolerance)});
   Result<TensorMap> tensors = readInputs();
   if (!tensors)
     return report(tensors.error());
@@ -206,6 +216,7 @@ static int interpretModule(ArrayRef<std::string> flags) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  installLastWords("smp-interpret");
   cl::HideUnrelatedOptions(category);
   std::vector<std::string> flags;
   std::vector<const char *> arguments;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../ToolMain.h"
 #include "smp/Autodiff/Passes.h"
 #include "smp/Cost/Passes.h"
 #include "smp/Emit/EmitJob.h"
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/InitLLVM.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -33,6 +35,14 @@ int main(int argc, char **argv) {
   smp::registerSmpShardingPasses();
   smp::registerSmpLoweringPasses();
   smp::registerEmit(registry);
+  llvm::InitLLVM init(argc, argv);
+  smp::installLastWords("smp-opt");
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "smp: optimizer driver\n", registry);
+  if (smp::Status status = smp::checkModuleText(input); !status) {
+    llvm::errs() << "smp-opt: error: " << status.error().str() << "\n";
+    return 1;
+  }
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "smp: optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

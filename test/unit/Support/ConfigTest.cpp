@@ -114,7 +114,7 @@ TEST(Config, EveryKeyRefusesEveryOtherType) {
 
 TEST(Config, ABoolIsNoInteger) {
   EXPECT_EQ(errorOf(R"({"microbatches": true})"),
-            "'microbatches' expects an integer in [1, 16777216], got true");
+            "'microbatches' expects an integer in [1, 16384], got true");
   EXPECT_EQ(errorOf(R"({"pipeline_parallel_degree": 2.0})"),
             "'pipeline_parallel_degree' expects an integer in [1, 16777216], "
             "got 2.0");
