@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Import/Importer.h"
+#include "AdditiveLoss.h"
 #include "DeriveConvention.h"
 #include "GraphImporter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -196,6 +197,9 @@ OwningOpRef<ModuleOp> ModuleImporter::run() {
   }
   if (failed(verify(*module)))
     return {};
+  for (auto function : module->getOps<func::FuncOp>())
+    if (failed(makeLossAdditive(function, fixedBatch)))
+      return {};
   return module;
 }
 

@@ -80,6 +80,12 @@ static void setResults(func::FuncOp graph,
   eraseDeadOps(graph.getBody().front());
 }
 
+/// Whether a term is of data only: the share of the batch that a penalty is
+/// multiplied by. Evaluation reports losses.
+static bool isShare(MeanLossOp loss) {
+  return CloneableValues().isCloneable(loss.getSum());
+}
+
 namespace {
 
 /// Builds ops in the chunk and scope of another op, before it.
@@ -166,7 +172,7 @@ void RowWeights::weigh(CrossEntropyOp loss) {
 /// A sum over all places of a value whose first dim goes over the rows: the
 /// places are weighted, and counted.
 LogicalResult RowWeights::weigh(MeanLossOp loss) {
-  if (loss.getSum().getDefiningOp<CrossEntropyOp>())
+  if (loss.getSum().getDefiningOp<CrossEntropyOp>() || isShare(loss))
     return success();
   auto sum = loss.getSum().getDefiningOp<ReduceSumOp>();
   auto type = sum ? cast<RankedTensorType>(sum.getOperand().getType())
@@ -209,6 +215,8 @@ FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
   SmallVector<std::string> names;
   SmallVector<Value> values;
   graph.walk([&](MeanLossOp loss) {
+    if (isShare(loss))
+      return;
     NeighbourBuilder b(loss);
     auto scalar = RankedTensorType::get({}, b.builder.getF64Type());
     values.push_back(b.create<CastOp>(scalar, loss.getSum()));

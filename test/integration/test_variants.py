@@ -1,0 +1,210 @@
+# Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Models with parameters shared, tied, frozen and idle, several losses and
+narrow types have PyTorch's values and gradients, and train as PyTorch does."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from harness import EXHAUSTIVE, main, run
+from safetensors.torch import load_file, save_file
+from test_plain_archives import PlainArchives, contiguous, seeded
+from torch import nn
+from torch.nn import functional as F
+
+# The folders of these are known from here on.
+import smp  # isort: skip
+from plain import Plain  # isort: skip
+from variants import KINDS, NARROW, Penalties  # isort: skip
+
+ROUTES = ["helper", "raw", "decomposed"]
+
+
+def converted(inputs: dict, dtype) -> dict:
+    return {
+        name: value.to(dtype) if value.is_floating_point() else value
+        for name, value in inputs.items()
+    }
+
+
+def expected(model: nn.Module, inputs: dict) -> dict:
+    """PyTorch's outputs, and gradients as the interpreter names them."""
+    model = copy.deepcopy(model)
+    outputs = model(**inputs)
+    outputs["loss"].backward()
+    result = {name: value.detach() for name, value in outputs.items()}
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad and parameter.grad is not None:
+            result[f"grad/{name}"] = parameter.grad
+    squares = [g.double().square().sum() for n, g in result.items() if n.startswith("grad/")]
+    result["norm"] = torch.stack(squares).sum().sqrt()
+    return result
+
+
+class VariantsTest(PlainArchives):
+    def archive(self, model, inputs, route):
+        if route != "helper":
+            return self.save(model, inputs, decomposed=route == "decomposed")
+        path = self.path("model.pt2")
+        smp.export(model, inputs, path, init={".*": "none"})
+        return path
+
+    def gradients(self, got: dict, model: nn.Module) -> dict:
+        """Results under the first of a parameter's names."""
+        names = {id(p): name for name, p in model.named_parameters()}
+        alias = {n: names[id(p)] for n, p in model.named_parameters(remove_duplicate=False)}
+        found = {}
+        for name, value in got.items():
+            if name.startswith("grad/"):
+                name = "grad/" + alias[name.removeprefix("grad/")]
+            self.assertNotIn(name, found)
+            found[name] = value
+        return found
+
+
+class Values(VariantsTest):
+    def check(self, kind, route: str) -> None:
+        model, inputs = seeded(kind), kind.inputs()
+        module, weights = self.import_archive(self.archive(model, inputs, route))
+        inputs = kind.inputs(4)
+        wide = expected(copy.deepcopy(model).double(), converted(inputs, torch.float64))
+        for options in ([], ["--microbatches=2"], ["--microbatches=2", "--ranks=2"]):
+            got = self.interpret(
+                module, weights, inputs, "--precision=f64", "--gradients", *options
+            )
+            got = self.gradients(got, model)
+            for name in got.keys() - wide.keys():
+                # PyTorch has None where no gradient arrives.
+                self.assertTrue(name.startswith("grad/"), name)
+                self.assertEqual(got[name].abs().max().item(), 0, name)
+            for name, value in wide.items():
+                scalar = value.dim() == 0 and name != "loss" and "grad/" not in name
+                if options and scalar:
+                    continue  # one for each microbatch
+                found = got[name].view(value.shape) if scalar else got[name]
+                self.assertClose(found, value, 1e-9, f"{name} {options}")
+
+    def test_variants(self) -> None:
+        for kind in KINDS:
+            for route in ROUTES if EXHAUSTIVE else ROUTES[:2]:
+                with self.subTest(kind.__name__, route=route):
+                    self.check(kind, route)
+
+    def check_narrow(self, kind, dtype) -> None:
+        """As near to exact arithmetic on the same numbers as PyTorch is."""
+        model = seeded(kind).to(dtype)
+        inputs = converted(kind.inputs(), dtype)
+        module, weights = self.import_archive(self.archive(model, inputs, "raw"))
+        inputs = converted(kind.inputs(4), dtype)
+        got = self.interpret(module, weights, inputs, "--gradients")
+        got = self.gradients(got, model)
+        native = expected(model, inputs)
+        exact = expected(copy.deepcopy(model).double(), converted(inputs, torch.float64))
+        for name, value in exact.items():
+            if name not in ("norm", "loss"):
+                self.assertEqual(got[name].dtype, native[name].dtype, name)
+            scale = value.double().abs().max().clamp_min(1e-6)
+            ours, theirs = (
+                ((found[name].double() - value).abs().max() / scale).item()
+                for found in (got, native)
+            )
+            bound = 3 * theirs + 8 * torch.finfo(dtype).eps
+            self.assertLessEqual(ours, bound, name)
+
+    def test_narrow(self) -> None:
+        for kind in NARROW:
+            for dtype in (torch.bfloat16, torch.float16):
+                with self.subTest(kind.__name__, dtype=dtype):
+                    self.check_narrow(kind, dtype)
+
+
+class Training(VariantsTest):
+    STEPS, ROWS = 5, 4
+
+    def trained(self, model, inputs: dict) -> tuple[list, dict]:
+        """Decay shows which parameters take part: those with a gradient."""
+        model = copy.deepcopy(model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=0.1)
+        losses = []
+        for step in range(self.STEPS):
+            rows = slice(step * self.ROWS, (step + 1) * self.ROWS)
+            optimizer.zero_grad()
+            loss = model(**{name: value[rows] for name, value in inputs.items()})["loss"]
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses, dict(model.named_parameters())
+
+    def check(self, kind, route: str, *options) -> None:
+        model = seeded(kind)
+        archive = self.archive(model, kind.inputs(), route)
+        job, data = self.path("job"), self.path("data.safetensors")
+        self.run_well(
+            "smp-compile", archive, "-o", job, f"--batch-size={self.ROWS}",
+            "--microbatches=2", "--optimizer.name=sgd", "--optimizer.lr=0.05",
+            "--optimizer.momentum=0.9", "--optimizer.weight_decay=0.1", *options,
+        )  # fmt: skip
+        _, weights = self.import_archive(archive)
+        inputs = kind.inputs(self.ROWS * self.STEPS)
+        save_file(contiguous(inputs), data)
+        got = self.train(
+            job, data, self.STEPS, f"--init={weights}", "--transport=threads",
+            "--data-order=file",
+        )  # fmt: skip
+        losses, parameters = self.trained(model, inputs)
+        self.assertLosses(got.losses, losses, 1e-5)
+        before = load_file(weights)
+        names = dict(model.named_parameters(remove_duplicate=False))
+        for name, tensor in got.parameters.items():
+            value = torch.frombuffer(bytearray(tensor.data), dtype=torch.float32)
+            first = next(n for n, p in model.named_parameters() if p is names[name])
+            end = parameters[first].detach()
+            self.assertClose(value.view(end.shape), end, 1e-5, name)
+            if torch.equal(end, names[name].detach()):
+                self.assertTrue(torch.equal(value.view(end.shape), before[name]), name)
+
+    def test_variants(self) -> None:
+        for kind in KINDS:
+            for route in ROUTES if EXHAUSTIVE else ["raw"]:
+                # A parameter lies on one stage, and the penalty at the end.
+                layouts = (1, 2) if EXHAUSTIVE else (2,)
+                for stages in (1,) if issubclass(kind, Penalties) else layouts:
+                    with self.subTest(kind.__name__, route=route, stages=stages):
+                        self.check(kind, route, f"--pipeline-parallel-degree={stages}")
+
+
+class NotAdditive(Plain):
+    """Losses that parts of a batch have none of."""
+
+    def __init__(self, form):
+        super().__init__()
+        self.form = form
+
+    def forward(self, x, target):
+        y = self.second(self.first(x))
+        return {"loss": self.form(y, target), "y": y}
+
+
+class Refused(VariantsTest):
+    FORMS = {
+        "smp.sqrt": lambda y, t: F.mse_loss(y, t).sqrt(),
+        "smp.mul": lambda y, t: F.mse_loss(y, t) * F.l1_loss(y, t),
+        "smp.div": lambda y, t: (y * t).sum() / t.abs().sum(),
+        "smp.maximum": lambda y, t: torch.maximum(F.mse_loss(y, t), F.l1_loss(y, t)),
+    }
+
+    def test_losses_that_do_not_add_up(self) -> None:
+        for op, form in self.FORMS.items():
+            with self.subTest(op):
+                model = seeded(lambda: NotAdditive(form))
+                finished = run("smp-import", self.archive(model, Plain.inputs(), "raw"))
+                self.assertEqual(finished.code, 1, finished.errors)
+                self.assertIn("expects a loss that is a sum or a mean over samples", finished.errors)
+                self.assertIn(f"got '{op}' of one", finished.errors)
+                self.assertIn("let the model return what is to be added", finished.errors)
+
+
+if __name__ == "__main__":
+    main()

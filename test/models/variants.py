@@ -1,0 +1,148 @@
+# Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Small models whose parameters, inputs, outputs and losses are related in all
+the ways that people relate them."""
+
+from __future__ import annotations
+
+import torch
+from plain import Plain
+from torch import nn
+from torch.nn import functional as F
+
+
+class Shared(Plain):
+    """A module that is called twice, and one of its layers once more."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.LayerNorm(8))
+
+    def body(self, x):
+        return self.block[0](self.block(self.block(x)) * 0.5)
+
+
+class Tied(Plain):
+    """One parameter under three names: used as it is, transposed, as a table."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(8, 8)
+        self.turned = nn.Linear(8, 8, bias=False)
+        self.turned.weight = self.table.weight
+        self.first.weight = self.table.weight
+
+    def body(self, x):
+        rows = self.table((x > 0).sum(-1).clamp(max=7))
+        return self.turned(x) @ self.turned.weight * 0.2 + rows
+
+
+class Frozen(Plain):
+    """Gradients pass through frozen layers, and stop nowhere but there."""
+
+    def __init__(self):
+        super().__init__()
+        self.middle = nn.Linear(8, 8).requires_grad_(False)
+        self.scale = nn.Parameter(torch.full((8,), 1.5), requires_grad=False)
+        self.second.bias.requires_grad_(False)
+
+    def body(self, x):
+        return F.gelu(self.middle(x)) * self.scale
+
+
+class WithoutGradient(Plain):
+    """Parameters that are used where no gradient flows."""
+
+    def __init__(self):
+        super().__init__()
+        self.detached = nn.Parameter(torch.linspace(-1, 1, 8))
+        self.compared = nn.Parameter(torch.linspace(-0.5, 0.5, 8))
+        self.both = nn.Parameter(torch.linspace(0.5, 1, 8))
+
+    def body(self, x):
+        chosen = torch.where(x > self.compared, x, x * 0.5)
+        return chosen * self.detached.detach() + self.both.detach() * x * self.both
+
+
+class Unused(Plain):
+    """Inputs, parameters, a buffer and outputs of no use to the loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.idle = nn.Linear(3, 3)
+        self.listener = nn.Linear(8, 2)
+        self.register_buffer("count", torch.arange(4.0))
+
+    def forward(self, x, noise, target, tokens):
+        y = self.second(self.first(x))
+        return {
+            "heard": self.listener(x),
+            "loss": F.mse_loss(y, target),
+            "input": tokens + 1,
+            "y": y,
+            "shift": y.detach() + 1,
+        }
+
+    @staticmethod
+    def inputs(batch: int = 2) -> dict:
+        x, target = Plain.inputs(batch).values()
+        return {
+            "x": x,
+            "noise": torch.ones(batch, 5),
+            "target": target,
+            "tokens": torch.arange(batch * 3).view(batch, 3),
+        }
+
+
+class SeveralLosses(Plain):
+    """Terms with other counts: one of all elements, one of the rows with a
+    label, a sum; each weighted, and given as outputs too."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x, target, labels):
+        hidden = self.first(x).tanh()
+        y, logits = self.second(hidden), self.head(hidden)
+        error = F.mse_loss(y, target)
+        entropy = F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        size = y.abs().sum() * 0.01
+        loss = 0.7 * error + 0.3 * entropy - size / 4
+        return {"loss": loss, "error": error.detach(), "entropy": entropy, "y": y}
+
+    @staticmethod
+    def inputs(batch: int = 2) -> dict:
+        labels = torch.arange(batch * 6).view(batch, 6) % 5
+        # Other rows have other numbers of labels.
+        hidden = torch.arange(batch).view(-1, 1) % 4 >= torch.arange(6)
+        return Plain.inputs(batch) | {"labels": labels.masked_fill(hidden, -100)}
+
+
+class Penalties(Plain):
+    """Terms that no sample reaches; a learned weight of the task's loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(0.3))
+
+    def forward(self, x, target):
+        y = self.second(self.first(x).relu())
+        task = F.mse_loss(y, target) * torch.exp(-self.weight) + self.weight
+        sizes = [p.square().sum() for p in (self.first.weight, self.second.weight)]
+        return {"loss": task + 0.01 * torch.stack(sizes).sum() + self.first.bias.abs().mean(), "y": y}
+
+
+class Mixed(Penalties):
+    """A penalty and the task's loss in one tensor of terms."""
+
+    def forward(self, x, target):
+        y = self.second(self.first(x).relu())
+        terms = [F.mse_loss(y, target), self.first.weight.square().mean()]
+        return {"loss": (torch.stack(terms) * torch.tensor([1.0, 0.1]).to(y.dtype)).sum(), "y": y}
+
+
+KINDS = [
+    Shared, Tied, Frozen, WithoutGradient, Unused, SeveralLosses, Penalties, Mixed,
+]  # fmt: skip
+NARROW = [Plain, Shared, Tied, Frozen, Unused]
