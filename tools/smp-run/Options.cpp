@@ -99,8 +99,9 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "cores of the host / ranks on it",
        number<int>(&Options::threads, 1, "an integer from 1 to 1024", 1024)},
       {"data", "FILE",
-       "training data: raw tokens (.u16, .u32, else bytes) or a safetensors "
-       "file of named arrays, as --data text.u8",
+       "training data: raw tokens, by the end of the name of 8, 16 or 32 bits "
+       "(.u8, .u16, .u32; another one: bytes), or a safetensors file of arrays "
+       "named as the model's inputs, as --data text.u8",
        "", text(&Options::data)},
       {"data-order", "shuffled|file",
        "samples in another random order each epoch, or as they lie in the "

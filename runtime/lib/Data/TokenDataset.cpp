@@ -101,9 +101,24 @@ Status TokenDataset::readRow(const InputSpec &input, Sample sample,
 /// is read.
 static constexpr int64_t tokensCheckedAhead = int64_t{1} << 26;
 
-static Result<int> tokenWidth(const std::string &path, int width) {
+/// From the file's name where it is not said. A name that does not tell stands
+/// for bytes, unless the vocabulary needs more: such a file read as bytes would
+/// pass every check and train on nonsense.
+static Result<int> tokenWidth(const std::string &path,
+                              const TokenOptions &options) {
+  int width = options.width;
   if (width == 0)
-    width = path.ends_with(".u32") ? 4 : path.ends_with(".u16") ? 2 : 1;
+    width = path.ends_with(".u32")                               ? 4
+            : path.ends_with(".u16")                             ? 2
+            : path.ends_with(".u8") || options.vocabulary <= 256 ? 1
+                                                                 : 0;
+  if (width == 0)
+    return Error{"'" + path + "' expects a name that tells the width of its " +
+                     "tokens, as the vocabulary of " +
+                     std::to_string(options.vocabulary) +
+                     " exceeds bytes, got none",
+                 "name it '.u16' or '.u32' (little-endian), or '.u8' if its "
+                 "tokens are bytes"};
   if (width != 1 && width != 2 && width != 4)
     return Error{"expects tokens of 1, 2 or 4 bytes, got " +
                  std::to_string(width)};
@@ -115,7 +130,7 @@ runtime::openTokens(const std::string &path, const TokenOptions &options) {
   if (options.sequenceLength < 1)
     return Error{"expects a sequence length of at least 1, got " +
                  std::to_string(options.sequenceLength)};
-  SMP_ASSIGN_OR_RETURN(int width, tokenWidth(path, options.width));
+  SMP_ASSIGN_OR_RETURN(int width, tokenWidth(path, options));
   SMP_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
   if (file.bytes().size() % width)
     return Error{"'" + path + "' expects whole tokens of " +

@@ -81,6 +81,20 @@ TEST_F(Datasets, WidthFollowsTheName) {
   EXPECT_EQ(values[0], 70000);
 }
 
+TEST_F(Datasets, NameTellsTheWidthOfALargeVocabulary) {
+  write<uint8_t>({0, 1, 2});
+  EXPECT_EQ(openError({.sequenceLength = 3, .vocabulary = 257}),
+            "'" + path +
+                "' expects a name that tells the width of its tokens, as the "
+                "vocabulary of 257 exceeds bytes, got none");
+  EXPECT_TRUE(openTokens(path, {.sequenceLength = 3, .vocabulary = 256}));
+  EXPECT_TRUE(
+      openTokens(path, {.sequenceLength = 3, .vocabulary = 257, .width = 1}));
+  path += ".u8";
+  write<uint8_t>({0, 1, 2});
+  EXPECT_TRUE(openTokens(path, {.sequenceLength = 3, .vocabulary = 257}));
+}
+
 TEST_F(Datasets, PaddingIsZeroWithWeightZero) {
   write<uint8_t>({9, 9, 9});
   auto data = openTokens(path, {.sequenceLength = 3});
