@@ -182,7 +182,7 @@ class RunErrors(IntegrationTest):
                 weights, "--data", Reference.of("mlp").rows(self.folder),
             )  # fmt: skip
             self.assertEqual(finished.code, 1, finished.errors)
-            self.assertRegex(finished.errors, r"step 0.*loss.*nan")
+            self.assertRegex(finished.errors, r"step 1 .*loss.*nan")
 
 
 class Endings(IntegrationTest):

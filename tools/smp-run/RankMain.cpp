@@ -140,8 +140,9 @@ Status Run::start() {
     return agree(comm,
                  Error{"expects '--init', got none: the model came with "
                        "weights, and a job holds none",
-                       "--init=model.safetensors, or --init=random to train "
-                       "from scratch"});
+                       "--init=model.safetensors, which 'smp-import model.pt2 "
+                       "-o model.mlir --weights=model.safetensors' writes, or "
+                       "--init=random to train from scratch"});
   std::string source = options.init.empty() ? "random" : options.init;
   SMP_ASSIGN_OR_RETURN(std::vector<std::string> unused,
                        session->initialize(source));
@@ -211,6 +212,10 @@ Status Run::openData() {
 }
 
 Result<TrainSummary> Run::trainSteps() {
+  if (options.steps && *options.steps <= firstStep && options.resume)
+    say("note: nothing to train: --steps=" + std::to_string(*options.steps) +
+        " counts the " + std::to_string(firstStep) +
+        " steps before the resume too");
   TrainOptions train;
   train.steps = options.steps.value_or(firstStep);
   train.evalEvery = options.evalEvery;

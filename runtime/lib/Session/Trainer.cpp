@@ -61,8 +61,9 @@ Status Loop::step(int64_t step) {
   double begin = traceNow();
   bool stop = options.stop && options.stop();
   SMP_ASSIGN_OR_RETURN(StepResult result, session.trainStep(step, stop));
-  // All ranks have the same numbers, so all of them fail.
-  if (Status finite = checkFinite(step, result.loss, result.gradientNorm);
+  // Users count steps from 1. All ranks have the same numbers, so all of them
+  // fail.
+  if (Status finite = checkFinite(step + 1, result.loss, result.gradientNorm);
       !finite)
     return agree(session.comm(), finite);
   double seconds = (traceNow() - begin) * 1e-6;
@@ -71,7 +72,7 @@ Status Loop::step(int64_t step) {
   summary.interrupted = result.interrupted;
   progress.step(step, result.loss, seconds);
   json line = {
-      {"step", step},
+      {"step", step + 1},
       {"loss", result.loss},
       {"seconds", seconds},
       {"learning_rate", session.stepContext().state(step, 0).learningRate},

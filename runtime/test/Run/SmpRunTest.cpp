@@ -175,6 +175,14 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
   EXPECT_NE(rest.errors.find("resumed 'step-4' after step 4"),
             std::string::npos);
   EXPECT_EQ(readLosses(whole).size(), 6u);
+  // Steps count from 1, as in the lines of the terminal and of evaluations.
+  EXPECT_EQ(readLosses(whole).back().first, 6);
+  Finished none = train("5", temporaryPath("none.jsonl"),
+                        {"--checkpoint-dir=" + checkpoints, "--resume"});
+  EXPECT_NE(none.errors.find("note: nothing to train: --steps=5 counts the 6 "
+                             "steps before the resume too"),
+            std::string::npos)
+      << none.errors;
   EXPECT_EQ(readLosses(whole), readLosses(parts));
   EXPECT_EQ(readLines(whole).size(), 8u); // two evaluations
   EXPECT_EQ(readLines(whole).back(), readLines(parts).back());
@@ -198,7 +206,7 @@ TEST(SmpRunTest, FinishesTheStepAndSavesOnInterrupt) {
     EXPECT_TRUE(std::filesystem::exists(checkpoints + "/newest"));
     auto losses = readLosses(metrics);
     std::string folder =
-        checkpoints + "/step-" + std::to_string(losses.back().first + 1);
+        checkpoints + "/step-" + std::to_string(losses.back().first);
     EXPECT_TRUE(std::filesystem::exists(folder + "_partial"));
   }
 }
