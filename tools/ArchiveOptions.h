@@ -27,15 +27,16 @@ struct ArchiveOptions {
                    "(default: those called label, labels, target, targets)")),
         loss("loss-output", llvm::cl::cat(category),
              llvm::cl::value_desc("name"),
-             llvm::cl::desc(
-                 "Output of such an archive that is the loss (default: the one "
-                 "called loss, or the only scalar)")),
-        convention("data-convention", llvm::cl::cat(category),
-                   llvm::cl::value_desc("hf|next-token|none"),
-                   llvm::cl::desc(
-                       "How labels of such an archive lie against tokens "
-                       "(default: derived from the graph; example "
-                       "--data-convention=hf, when the model shifts them)")) {}
+             llvm::cl::desc("Output of a torch.export.save archive that is the "
+                            "loss (default: the one "
+                            "called loss, or the only scalar)")),
+        convention(
+            "data-convention", llvm::cl::cat(category),
+            llvm::cl::value_desc("hf|next-token|none"),
+            llvm::cl::desc(
+                "How labels of a torch.export.save archive lie against tokens "
+                "(default: derived from the graph; example "
+                "--data-convention=hf, when the model shifts them)")) {}
 
   pt2::ArchiveHints hints() const {
     return {std::vector<std::string>(labels.begin(), labels.end()), loss,

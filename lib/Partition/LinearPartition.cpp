@@ -316,10 +316,10 @@ static std::string explainCut(const LinearProblem &problem, const Costs &costs,
       "stage " + std::to_string(stage) + " starts at '" +
       problem.units[plan.begin[stage]].path +
       "': " + std::to_string(problem.cuts[plan.begin[stage] - 1].bytes) +
-      " bytes cross a microbatch; stage " + std::to_string(stage - 1) +
-      " costs " + number(left.cost) + ", stage " + std::to_string(stage) +
-      " costs " + number(right.cost) + ", the largest " +
-      number(plan.objective);
+      " bytes cross there and back in each microbatch; stage " +
+      std::to_string(stage - 1) + " costs " + number(left.cost) + ", stage " +
+      std::to_string(stage) + " costs " + number(right.cost) +
+      ", the largest " + number(plan.objective);
   for (int step : {-1, 1}) {
     double moved = movedObjective(problem, costs, plan.begin, stage, step);
     text += step < 0 ? "; one unit earlier " : ", one later ";

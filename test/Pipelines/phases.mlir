@@ -7,7 +7,7 @@
 // RUN: rm -rf %t && smp-compile %S/../models/data/gpt2.pt2 -o %t/whole --dump-phases=%t/phases --batch-size=4 --microbatches=2 --pipeline-parallel-degree=2 2>&1 | FileCheck %s --check-prefix=SUMMARY
 // SUMMARY: [ 1/10] import
 // SUMMARY: [10/10] emit
-// SUMMARY: partition: stage 1 starts at '{{.*}}': {{[0-9]+}} bytes cross a microbatch
+// SUMMARY: partition: stage 1 starts at '{{.*}}': {{[0-9]+}} bytes cross there and back in each microbatch
 // SUMMARY: partition: largest stage cost {{.*}}, lower bound
 // SUMMARY: job: {{.*}}, microbatches of 2 rows, {{[0-9]+}} kernels, {{[0-9]+}} commands
 // SUMMARY: memory: pp rank 0 takes

@@ -196,7 +196,8 @@ static void printSummary(const CompileReport &report, const std::string &path) {
   }
   if (!report.job)
     return;
-  os << "job: " << path << ", microbatches of " << report.rows << " rows, "
+  os << "job: " << path << ", microbatches of " << report.rows
+     << (report.rows == 1 ? " row, " : " rows, ")
      << report.job->kernels << " kernels, " << report.job->commands
      << " commands\n";
   for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))

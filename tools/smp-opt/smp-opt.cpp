@@ -20,9 +20,23 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 
+/// LLVM's libraries bring a thousand options, among which a reader of --help
+/// would not find the passes; --help-hidden shows them. What MlirOptMain
+/// registers later is shown.
+static void hideOptionsOfLibraries() {
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (name != "help" && name != "help-list" && name != "version")
+      option->setHiddenFlag(option->getOptionHiddenFlag() ==
+                                    llvm::cl::ReallyHidden
+                                ? llvm::cl::ReallyHidden
+                                : llvm::cl::Hidden);
+}
+
 int main(int argc, char **argv) {
+  hideOptionsOfLibraries();
   mlir::DialectRegistry registry;
   registry.insert<smp::SmpDialect, mlir::arith::ArithDialect,
                   mlir::func::FuncDialect>();

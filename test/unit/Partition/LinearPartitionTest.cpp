@@ -105,7 +105,8 @@ TEST(LinearPartition, ExplainsEachCut) {
   ASSERT_TRUE(plan);
   ASSERT_EQ(plan->explanations.size(), 1u);
   EXPECT_EQ(plan->explanations[0],
-            "stage 1 starts at 'h.2': 8 bytes cross a microbatch; stage 0 "
+            "stage 1 starts at 'h.2': 8 bytes cross there and back in each "
+            "microbatch; stage 0 "
             "costs 0.5, stage 1 costs 0.5, the largest 0.5; one unit earlier "
             "the largest would be 0.75, one later 0.75");
 }
