@@ -66,7 +66,7 @@ HostTarget smp::codegen::hostTarget() {
         return target;
     target.cpu = level.cpu;
     for (auto [feature, flag] : level.features)
-      target.features.push_back(flag);
+      target.features.emplace_back(flag);
   }
   return target;
 }

@@ -167,8 +167,10 @@ static json operands(const std::vector<Place> &places) {
 
 json emit::programToJson(const std::vector<Command> &commands) {
   std::vector<memory::CommandAccess> accesses;
+  accesses.reserve(commands.size());
   auto ranges = [](const std::vector<Place> &places) {
     std::vector<memory::ByteRange> result;
+    result.reserve(places.size());
     for (const Place &place : places)
       result.push_back({static_cast<int>(place.arena), place.offset,
                         place.offset + place.bytes});

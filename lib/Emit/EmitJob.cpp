@@ -185,7 +185,9 @@ private:
       StringRef name = llvm::sys::path::filename(entry->path());
       if (name.ends_with(".json") &&
           (name.starts_with("chunk-") || name.starts_with("rank-")))
-        llvm::sys::fs::remove(entry->path());
+        if (std::error_code kept = llvm::sys::fs::remove(entry->path()))
+          return error() << "expects to replace '" << entry->path()
+                         << "' of an earlier job, got " << kept.message();
     }
     return success();
   }
@@ -247,6 +249,7 @@ private:
   LogicalResult writeLists() {
     inputs = collectInputs(programs, ranks);
     std::vector<std::string> names;
+    names.reserve(inputs.size());
     for (const JobInput &input : inputs)
       names.push_back(input.name);
     for (auto [chunk, rank] : llvm::enumerate(programs.rankOfChunk)) {

@@ -55,6 +55,7 @@ emit::collectInputs(const Programs &programs,
     }
   }
   std::vector<JobInput> result;
+  result.reserve(inputs.size());
   for (auto &[name, input] : inputs)
     result.push_back(input);
   return result;

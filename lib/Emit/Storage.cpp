@@ -113,7 +113,7 @@ private:
       Place place = bound(program.result(i), true);
       Operation *op = value.getDefiningOp();
       if (!op || isa<ConstantOp>(op) || wanted.count(value)) {
-        finalCopies.push_back({value, place});
+        finalCopies.emplace_back(value, place);
         continue;
       }
       wanted[value] = place;
@@ -194,7 +194,7 @@ private:
       return;
     }
     if (want != wanted.end())
-      finalCopies.push_back({result, want->second});
+      finalCopies.emplace_back(result, want->second);
     if (tied >= 0) {
       unsigned memory = memoryOf[base(op->getOperand(tied))];
       if (diesHere(memory, op) &&

@@ -24,7 +24,7 @@ static std::optional<double> asDouble(const APInt &number) {
   // Elements of i1 and i8 are unsigned.
   int64_t integer = number.getBitWidth() <= 8 ? int64_t(number.getZExtValue())
                                               : number.getSExtValue();
-  double result = static_cast<double>(integer);
+  auto result = static_cast<double>(integer);
   if (result >= 0x1p63 || static_cast<int64_t>(result) != integer)
     return std::nullopt;
   return result;

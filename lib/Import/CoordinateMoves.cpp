@@ -15,6 +15,7 @@ using namespace smp;
 /// The coordinates of the result themselves.
 static std::vector<Affine> identity(size_t rank) {
   std::vector<Affine> functions;
+  functions.reserve(rank);
   for (size_t dim = 0; dim < rank; ++dim)
     functions.push_back(Affine::coordinate(dim, rank));
   return functions;

@@ -184,12 +184,11 @@ canonicalConditions(const Conditions &conditions,
 
 /// Whether each of `weaker` follows from a condition of `stronger`.
 static bool implies(const Conditions &stronger, const Conditions &weaker) {
-  return std::all_of(weaker.begin(), weaker.end(), [&](const Affine &wanted) {
-    return std::any_of(stronger.begin(), stronger.end(),
-                       [&](const Affine &given) {
-                         return given.coefficients == wanted.coefficients &&
-                                given.constant <= wanted.constant;
-                       });
+  return std::ranges::all_of(weaker, [&](const Affine &wanted) {
+    return std::ranges::any_of(stronger, [&](const Affine &given) {
+      return given.coefficients == wanted.coefficients &&
+             given.constant <= wanted.constant;
+    });
   });
 }
 
@@ -212,8 +211,9 @@ Elements Elements::ofAlternatives(std::span<const Conditions> alternatives,
       possible.push_back(std::move(*simple));
   if (!isKnown)
     return unknown();
-  std::sort(possible.begin(), possible.end());
-  possible.erase(std::unique(possible.begin(), possible.end()), possible.end());
+  std::ranges::sort(possible);
+  auto repeated = std::ranges::unique(possible);
+  possible.erase(repeated.begin(), repeated.end());
   Elements result = ofBoolean(false);
   for (const Conditions &each : possible) {
     bool follows = false;
@@ -243,11 +243,9 @@ bool Elements::holdsAt(std::span<const int64_t> place) const {
       value += __int128(condition.coefficients[i]) * place[i];
     return value >= 0;
   };
-  return std::any_of(alternatives.begin(), alternatives.end(),
-                     [&](const Conditions &conditions) {
-                       return std::all_of(conditions.begin(), conditions.end(),
-                                          holds);
-                     });
+  return std::ranges::any_of(alternatives, [&](const Conditions &conditions) {
+    return std::ranges::all_of(conditions, holds);
+  });
 }
 
 Elements Elements::at(std::span<const Affine> replacements,

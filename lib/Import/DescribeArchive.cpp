@@ -87,12 +87,11 @@ Status ArchiveDescriber::describeInputs() {
     if (input.kind != InputKind::User)
       continue;
     names.push_back(input.path.empty() ? input.value : input.path);
-    bool label =
-        std::find(labels.begin(), labels.end(), names.back()) != labels.end();
+    bool label = std::ranges::find(labels, names.back()) != labels.end();
     result.inputs[input.value] = {names.back(), label ? "label" : "input"};
   }
   for (const std::string &label : hints.labels)
-    if (std::find(names.begin(), names.end(), label) == names.end())
+    if (std::ranges::find(names, label) == names.end())
       return Error{"expects --labels to name inputs out of " +
                    quotedList(names) + ", got '" + label + "'"};
   return {};
@@ -105,8 +104,7 @@ Result<size_t>
 ArchiveDescriber::findLoss(const ExportedGraph &graph,
                            const std::vector<std::string> &names) const {
   const std::string wanted = hints.loss.empty() ? "loss" : hints.loss;
-  if (auto named = std::find(names.begin(), names.end(), wanted);
-      named != names.end())
+  if (auto named = std::ranges::find(names, wanted); named != names.end())
     return size_t(named - names.begin());
   if (!hints.loss.empty())
     return Error{"expects --loss-output to name one of " + quotedList(names) +

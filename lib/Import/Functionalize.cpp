@@ -28,8 +28,7 @@ static constexpr std::array kConstants = {
 static bool stopsGradients(const Node &node) {
   std::string_view name = AtenName(node.target).name;
   return node.gradientFree || isDetached(node) ||
-         std::find(kConstants.begin(), kConstants.end(), name) !=
-             kConstants.end();
+         std::ranges::find(kConstants, name) != kConstants.end();
 }
 
 namespace {

@@ -22,23 +22,23 @@ struct Pieces {
   Tensor number(double value, const Tensor &like) {
     return n.fill(value, like.element(), like.shape);
   }
-  Tensor plus(Tensor x, double value) {
+  Tensor plus(const Tensor &x, double value) {
     return n.binary<AddOp>(x, number(value, x));
   }
-  Tensor times(Tensor x, double value) {
+  Tensor times(const Tensor &x, double value) {
     return n.binary<MulOp>(x, number(value, x));
   }
   /// min(max(x, low), high).
-  Tensor clamp(Tensor x, double low, double high) {
+  Tensor clamp(const Tensor &x, double low, double high) {
     Tensor raised = n.binary<MaximumOp>(x, number(low, x));
     return n.binary<MinimumOp>(raised, number(high, x));
   }
-  Tensor isPositive(Tensor x) {
+  Tensor isPositive(const Tensor &x) {
     return n.compare(ComparePredicate::GT, x, number(0.0, x));
   }
   /// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which no x makes
   /// overflow.
-  Tensor softplus(Tensor x) {
+  Tensor softplus(const Tensor &x) {
     Tensor small = n.unary<ExpOp>(n.unary<NegOp>(n.unary<AbsOp>(x)));
     Tensor log = n.unary<LogOp>(plus(small, 1.0));
     return n.binary<AddOp>(n.unary<ReluOp>(x), log);
@@ -103,7 +103,7 @@ static LogicalResult importRelu6(NodeImporter &n) {
 }
 
 /// min(max(x + 3, 0), 6) / 6.
-static Tensor hardSigmoid(NodeImporter &n, Tensor x) {
+static Tensor hardSigmoid(NodeImporter &n, const Tensor &x) {
   Pieces p{n};
   Tensor clamped = p.clamp(p.plus(x, 3.0), 0.0, 6.0);
   return n.binary<DivOp>(clamped, p.number(6.0, x));

@@ -34,7 +34,7 @@ static SmallVector<int64_t> pairOf(NodeImporter &n, StringRef name,
 
 /// The convolution of an input whose padding is known; a node that says it in
 /// words pads the input before where the sides differ.
-static LogicalResult giveConv2d(NodeImporter &n, Tensor input,
+static LogicalResult giveConv2d(NodeImporter &n, const Tensor &input,
                                 ArrayRef<int64_t> padding) {
   SmallVector<int64_t> stride = pairOf(n, "stride", {1, 1}),
                        dilation = pairOf(n, "dilation", {1, 1});
@@ -154,7 +154,7 @@ static Tensor averageLast(NodeImporter &n, Tensor operand,
 }
 
 /// Averages along height and width.
-static LogicalResult giveAverage(NodeImporter &n, Tensor operand,
+static LogicalResult giveAverage(NodeImporter &n, const Tensor &operand,
                                  ArrayRef<AverageWindow> rows,
                                  ArrayRef<AverageWindow> columns) {
   Tensor wide = averageLast(n, operand, columns);

@@ -17,8 +17,8 @@ static bool isIndex(const Tensor &tensor) {
 
 /// The row of the padding index is read like any other, but PyTorch gives it
 /// no gradient.
-static Tensor withoutPaddingGradient(NodeImporter &n, Tensor rows,
-                                     Tensor indices, int64_t padding) {
+static Tensor withoutPaddingGradient(NodeImporter &n, const Tensor &rows,
+                                     const Tensor &indices, int64_t padding) {
   Tensor number = n.fill(padding, indices.element(), indices.shape);
   Tensor isPadding = n.compare(ComparePredicate::EQ, indices, number);
   SmallVector<int64_t> dims =

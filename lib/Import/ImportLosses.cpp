@@ -14,7 +14,7 @@ using namespace smp;
 /// PyTorch's numbers for what becomes of the losses of all rows.
 enum Reduction { None = 0, Mean = 1, Sum = 2 };
 
-Tensor smp::meanLoss(NodeImporter &n, Tensor sum, Value count) {
+Tensor smp::meanLoss(NodeImporter &n, const Tensor &sum, Value count) {
   int64_t index = n.state.terms++;
   std::string term = "loss";
   if (index > 0)
@@ -24,7 +24,7 @@ Tensor smp::meanLoss(NodeImporter &n, Tensor sum, Value count) {
           {}};
 }
 
-Tensor smp::meanLoss(NodeImporter &n, Tensor operand) {
+Tensor smp::meanLoss(NodeImporter &n, const Tensor &operand) {
   SmallVector<int64_t> all =
       llvm::to_vector(llvm::seq<int64_t>(0, operand.rank()));
   Tensor sum = n.reduce<ReduceSumOp>(operand, all, /*keep=*/false);
@@ -94,7 +94,7 @@ static LogicalResult importNegativeLikelihood(NodeImporter &n) {
 }
 
 /// Reduces the losses of all elements as `reduction` says.
-static LogicalResult giveReduced(NodeImporter &n, Tensor losses) {
+static LogicalResult giveReduced(NodeImporter &n, const Tensor &losses) {
   int64_t reduction = n.integer("reduction", Mean);
   if (n.refused())
     return failure();

@@ -92,7 +92,7 @@ static LogicalResult importLogSoftmax(NodeImporter &n) {
 //===----------------------------------------------------------------------===//
 
 /// With unit dims in front, or none, until it has rank 4.
-static Tensor asRank4(NodeImporter &n, Tensor tensor) {
+static Tensor asRank4(NodeImporter &n, const Tensor &tensor) {
   Shape shape = tensor.shape;
   while (shape.size() < 4)
     shape.insert(shape.begin(), 1);
@@ -100,7 +100,7 @@ static Tensor asRank4(NodeImporter &n, Tensor tensor) {
 }
 
 /// [B, S, D] as [B, 1, S, D].
-static Tensor withHeads(NodeImporter &n, Tensor tensor) {
+static Tensor withHeads(NodeImporter &n, const Tensor &tensor) {
   Shape shape = tensor.shape;
   if (shape.size() == 3)
     shape.insert(shape.begin() + 1, 1);
@@ -115,7 +115,7 @@ static void gatherSamples(NodeImporter &n, Tensor &query, Tensor &key,
   auto samples = pt2::SizeExpr::divide(query.shape[0], rows);
   if (rows == 1 || !samples)
     return;
-  auto gathered = [&](Tensor tensor) {
+  auto gathered = [&](const Tensor &tensor) {
     Shape shape = tensor.shape;
     shape[0] = *samples;
     shape[1] = *pt2::SizeExpr::multiply(shape[1], rows);

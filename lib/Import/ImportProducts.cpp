@@ -9,10 +9,9 @@
 
 using namespace mlir;
 using namespace smp;
-using pt2::SizeExpr;
 
 /// [..., K] with [N, K], or [K, N] if `transposed`.
-static Tensor linear(NodeImporter &n, Tensor input, Tensor weight,
+static Tensor linear(NodeImporter &n, const Tensor &input, Tensor weight,
                      bool transposed) {
   Shape shape = input.shape;
   shape.back() = weight.shape[transposed ? 1 : 0];
@@ -66,7 +65,7 @@ Tensor smp::matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs) {
   return linear(n, lhs, rhs, /*transposed=*/true);
 }
 
-Tensor smp::batchMatmul(NodeImporter &n, Tensor lhs, Tensor rhs) {
+Tensor smp::batchMatmul(NodeImporter &n, const Tensor &lhs, Tensor rhs) {
   Shape shape = lhs.shape;
   shape.back() = rhs.shape.back();
   return {BatchMatmulOp::create(n.builder, n.loc,

@@ -18,8 +18,9 @@ using namespace smp;
 
 /// `self` with the places start, start + step, ... of `dim`, `count` of them,
 /// replaced by the pieces of `source`, whose dim has that size.
-static Tensor replaced(NodeImporter &n, Tensor self, Tensor source, int64_t dim,
-                       int64_t start, int64_t step, int64_t count) {
+static Tensor replaced(NodeImporter &n, Tensor self, const Tensor &source,
+                       int64_t dim, int64_t start, int64_t step,
+                       int64_t count) {
   // Neighbours are one piece.
   int64_t width = step == 1 ? count : 1;
   std::vector<Tensor> pieces;

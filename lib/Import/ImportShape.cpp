@@ -91,7 +91,7 @@ static LogicalResult importRepeat(NodeImporter &n) {
       return n.refuse("to shape " + shapeText(result));
     full.push_back(*times);
     full.push_back(own);
-    unit.push_back(1);
+    unit.emplace_back(1);
     unit.push_back(own);
     places.push_back(2 * dim);
     places.push_back(2 * dim + 1);

@@ -98,7 +98,7 @@ Type smp::promotedType(NodeImporter &n, ArrayRef<StringRef> names) {
   return result;
 }
 
-Tensor smp::convert(NodeImporter &n, Tensor operand, Type element) {
+Tensor smp::convert(NodeImporter &n, const Tensor &operand, Type element) {
   if (operand.element() == element || !element.isInteger(1))
     return n.cast(operand, element);
   Tensor zero = n.fill(0.0, operand.element(), operand.shape);

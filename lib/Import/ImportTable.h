@@ -61,17 +61,17 @@ Tensor operandAs(NodeImporter &n, llvm::StringRef name, mlir::Type element,
                  const Shape &shape);
 
 /// Conversion as PyTorch does it: to bool is a comparison with zero.
-Tensor convert(NodeImporter &n, Tensor operand, mlir::Type element);
+Tensor convert(NodeImporter &n, const Tensor &operand, mlir::Type element);
 
 /// [M, K] · [K, N].
 Tensor matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs);
 /// [..., M, K] · [..., K, N], of equal leading dims.
-Tensor batchMatmul(NodeImporter &n, Tensor lhs, Tensor rhs);
+Tensor batchMatmul(NodeImporter &n, const Tensor &lhs, Tensor rhs);
 
 /// Gives the mean over all elements as a term of the loss.
-Tensor meanLoss(NodeImporter &n, Tensor operand);
+Tensor meanLoss(NodeImporter &n, const Tensor &operand);
 /// Divides a sum by a count, as the next term of the loss.
-Tensor meanLoss(NodeImporter &n, Tensor sum, mlir::Value count);
+Tensor meanLoss(NodeImporter &n, const Tensor &sum, mlir::Value count);
 
 } // namespace smp
 

@@ -71,10 +71,11 @@ static LogicalResult takeSizes(SizedOpInterface op) {
       continue;
     llvm::APInt value;
     if (next == sizes.size() ||
-        !matchPattern(sizes[next++], m_ConstantInt(&value)))
+        !matchPattern(sizes[next], m_ConstantInt(&value)))
       return op.emitOpError("expects sizes that follow from the inputs', got "
                             "one that does not");
     size = value.getSExtValue();
+    ++next;
   }
   op.getSizesMutable().clear();
   result.setType(RankedTensorType::get(shape, type.getElementType()));

@@ -67,7 +67,7 @@ Json JsonReader::parse(std::string_view text) {
   return document;
 }
 
-void JsonReader::fail(std::string message) {
+void JsonReader::fail(const std::string &message) {
   if (!failure)
     failure = Error{where + ": " + message,
                     "the archive is damaged or of another version of PyTorch; "

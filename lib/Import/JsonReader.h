@@ -57,7 +57,7 @@ public:
   static std::optional<DataType> scalarType(int64_t number);
 
   void expects(std::string_view what, const Json &got);
-  void fail(std::string message);
+  void fail(const std::string &message);
   const std::optional<Error> &error() const { return failure; }
 
 private:

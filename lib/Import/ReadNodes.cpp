@@ -39,14 +39,14 @@ bool GraphReader::readNumberArgument(std::string_view tag, const Json &inner,
   using Kind = Argument::Kind;
   if (tag == "as_int") {
     argument.kind = Kind::Size;
-    argument.sizes.push_back(json.integerOf(inner, "as_int"));
+    argument.sizes.emplace_back(json.integerOf(inner, "as_int"));
   } else if (tag == "as_sym_int") {
     argument.kind = Kind::Size;
     argument.sizes.push_back(readSize(inner));
   } else if (tag == "as_ints") {
     argument.kind = Kind::Sizes;
     for (const Json &item : json.listOf(inner, "as_ints"))
-      argument.sizes.push_back(json.integerOf(item, "as_ints"));
+      argument.sizes.emplace_back(json.integerOf(item, "as_ints"));
   } else if (tag == "as_sym_ints") {
     argument.kind = Kind::Sizes;
     for (const Json &item : json.listOf(inner, "as_sym_ints"))
@@ -103,7 +103,7 @@ void GraphReader::readResult(const Json &value, Node &node) {
   } else if (tag.starts_with("as_sym_")) {
     node.givesSizes = true;
   } else {
-    node.outputs.push_back("");
+    node.outputs.emplace_back("");
   }
 }
 
@@ -180,7 +180,7 @@ static void readFrame(std::string_view trace, Node &node) {
   }
 }
 
-static std::string strippedTarget(std::string target) {
+static std::string strippedTarget(const std::string &target) {
   constexpr std::string_view kPrefix = "torch.ops.";
   return target.starts_with(kPrefix) ? target.substr(kPrefix.size()) : target;
 }

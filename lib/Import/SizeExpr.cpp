@@ -41,7 +41,7 @@ std::optional<SizeExpr> SizeExpr::multiply(const SizeExpr &a,
       SizeExpr term;
       Monomial monomial = left;
       monomial.insert(monomial.end(), right.begin(), right.end());
-      std::sort(monomial.begin(), monomial.end());
+      std::ranges::sort(monomial);
       int64_t &product = term.terms[monomial];
       if (monomial.size() > 8 ||
           __builtin_mul_overflow(leftCoefficient, rightCoefficient, &product))

@@ -155,7 +155,7 @@ Tensor TensorBuilder::cast(Tensor operand, Type element) {
           operand.shape};
 }
 
-Tensor TensorBuilder::reshape(Tensor operand, Shape shape) {
+Tensor TensorBuilder::reshape(Tensor operand, const Shape &shape) {
   if (operand.shape == shape)
     return operand;
   return {ReshapeOp::create(builder, loc, tensorType(operand.element(), shape),
@@ -163,7 +163,7 @@ Tensor TensorBuilder::reshape(Tensor operand, Shape shape) {
           shape};
 }
 
-Tensor TensorBuilder::expand(Tensor operand, Shape shape,
+Tensor TensorBuilder::expand(Tensor operand, const Shape &shape,
                              ArrayRef<int64_t> dims) {
   if (operand.shape == shape)
     return operand;
@@ -203,14 +203,14 @@ Tensor TensorBuilder::transpose(Tensor operand, ArrayRef<int64_t> permutation) {
           shape};
 }
 
-Tensor TensorBuilder::swapDims(Tensor operand, int64_t a, int64_t b) {
+Tensor TensorBuilder::swapDims(const Tensor &operand, int64_t a, int64_t b) {
   SmallVector<int64_t> permutation(operand.rank());
   std::iota(permutation.begin(), permutation.end(), 0);
   std::swap(permutation[a], permutation[b]);
   return transpose(operand, permutation);
 }
 
-Tensor TensorBuilder::moveDim(Tensor operand, int64_t from, int64_t to) {
+Tensor TensorBuilder::moveDim(const Tensor &operand, int64_t from, int64_t to) {
   SmallVector<int64_t> permutation;
   for (int64_t dim = 0; dim < operand.rank(); ++dim)
     if (dim != from)
@@ -267,15 +267,16 @@ Tensor TensorBuilder::concat(ArrayRef<Tensor> operands, int64_t dim) {
           shape};
 }
 
-Tensor TensorBuilder::compare(ComparePredicate predicate, Tensor lhs,
-                              Tensor rhs) {
+Tensor TensorBuilder::compare(ComparePredicate predicate, const Tensor &lhs,
+                              const Tensor &rhs) {
   return {CompareOp::create(builder, loc,
                             tensorType(builder.getI1Type(), lhs.shape),
                             predicate, lhs.value, rhs.value),
           lhs.shape};
 }
 
-Tensor TensorBuilder::select(Tensor condition, Tensor onTrue, Tensor onFalse) {
+Tensor TensorBuilder::select(const Tensor &condition, const Tensor &onTrue,
+                             const Tensor &onFalse) {
   return {SelectOp::create(builder, loc, onTrue.type(), condition.value,
                            onTrue.value, onFalse.value),
           onTrue.shape};

@@ -79,14 +79,15 @@ public:
 
   // Moves of elements.
   Tensor cast(Tensor operand, mlir::Type element);
-  Tensor reshape(Tensor operand, Shape shape);
+  Tensor reshape(Tensor operand, const Shape &shape);
   /// Operand dim `i` becomes result dim `dims[i]`.
-  Tensor expand(Tensor operand, Shape shape, llvm::ArrayRef<int64_t> dims);
+  Tensor expand(Tensor operand, const Shape &shape,
+                llvm::ArrayRef<int64_t> dims);
   /// Aligned at the last dim, as NumPy does.
   Tensor broadcast(Tensor operand, const Shape &shape);
   Tensor transpose(Tensor operand, llvm::ArrayRef<int64_t> permutation);
-  Tensor swapDims(Tensor operand, int64_t a, int64_t b);
-  Tensor moveDim(Tensor operand, int64_t from, int64_t to);
+  Tensor swapDims(const Tensor &operand, int64_t a, int64_t b);
+  Tensor moveDim(const Tensor &operand, int64_t from, int64_t to);
   Tensor slice(Tensor operand, int64_t dim, int64_t start, int64_t stop,
                int64_t step = 1);
   Tensor pad(Tensor operand, int64_t dim, int64_t low, int64_t high,
@@ -94,19 +95,22 @@ public:
   Tensor concat(llvm::ArrayRef<Tensor> operands, int64_t dim);
 
   // Arithmetic; operands of equal shapes.
-  template <typename Op> Tensor unary(Tensor operand) {
+  template <typename Op> Tensor unary(const Tensor &operand) {
     return {Op::create(builder, loc, operand.type(), operand.value),
             operand.shape};
   }
-  template <typename Op> Tensor binary(Tensor lhs, Tensor rhs) {
+  template <typename Op> Tensor binary(const Tensor &lhs, const Tensor &rhs) {
     return {Op::create(builder, loc, lhs.type(), lhs.value, rhs.value),
             lhs.shape};
   }
-  Tensor compare(ComparePredicate predicate, Tensor lhs, Tensor rhs);
-  Tensor select(Tensor condition, Tensor onTrue, Tensor onFalse);
+  Tensor compare(ComparePredicate predicate, const Tensor &lhs,
+                 const Tensor &rhs);
+  Tensor select(const Tensor &condition, const Tensor &onTrue,
+                const Tensor &onFalse);
   /// The reduced dims go, or stay with size 1 if `keep`.
   template <typename Op>
-  Tensor reduce(Tensor operand, llvm::ArrayRef<int64_t> dims, bool keep) {
+  Tensor reduce(const Tensor &operand, llvm::ArrayRef<int64_t> dims,
+                bool keep) {
     auto [without, with] = reducedShapes(operand.shape, dims);
     Tensor result = {Op::create(builder, loc,
                                 tensorType(operand.element(), without),

@@ -99,9 +99,8 @@ constexpr View kViews[] = {
 
 const View *findView(const Node &node) {
   AtenName aten(node.target);
-  const View *found =
-      std::find_if(std::begin(kViews), std::end(kViews),
-                   [&](const View &view) { return view.name == aten.name; });
+  const View *found = std::ranges::find_if(
+      kViews, [&](const View &view) { return view.name == aten.name; });
   // The same bits under another type.
   static constexpr View kBits{"view", Form::Opaque};
   if (aten.name == "view" && aten.overload == "dtype")

@@ -76,7 +76,7 @@ class Reader {
 public:
   Reader(const std::string &path, Bytes bytes) : path(path), bytes(bytes) {}
 
-  Error damaged(std::string what) const {
+  Error damaged(const std::string &what) const {
     return {"'" + path + "': expects a zip archive as torch.export.save " +
                 "writes, got " + what,
             "the file may be truncated or damaged; export the model again"};
@@ -209,8 +209,8 @@ bool isSafeName(std::string_view name) {
 
 /// Members that share bytes are a zip bomb, or damage.
 bool overlap(std::vector<Bytes> ranges) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](Bytes a, Bytes b) { return a.data() < b.data(); });
+  std::ranges::sort(ranges,
+                    [](Bytes a, Bytes b) { return a.data() < b.data(); });
   for (size_t i = 1; i < ranges.size(); ++i)
     if (ranges[i - 1].data() + ranges[i - 1].size() > ranges[i].data())
       return true;

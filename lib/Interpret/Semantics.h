@@ -33,7 +33,7 @@ inline llvm::LogicalResult append(llvm::SmallVectorImpl<Tensor> &results,
   return llvm::success();
 }
 inline llvm::LogicalResult append(llvm::SmallVectorImpl<Tensor> &results,
-                                  Results several) {
+                                  const Results &several) {
   results.append(several);
   return llvm::success();
 }

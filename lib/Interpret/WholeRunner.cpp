@@ -176,6 +176,7 @@ std::vector<Tensor> WholeRunner::argumentsOf(const TensorMap &batch,
                                              int64_t owner,
                                              int64_t microbatch) const {
   std::vector<Tensor> arguments;
+  arguments.reserve(inputs.size());
   for (const std::string &input : inputs)
     arguments.push_back(shareOf(batch.find(input)->second, owner, microbatch));
   return arguments;
@@ -219,7 +220,7 @@ WholeRunner::countsOf(int64_t step, const TensorMap &batch) {
 LogicalResult WholeRunner::collect(ArrayRef<Tensor> results,
                                    StepResult &result) {
   for (auto [index, name] : llvm::enumerate(outputs)) {
-    Tensor value = results[index];
+    const Tensor &value = results[index];
     if (static_cast<int64_t>(index) == lossIndex)
       result.loss += value.floats()[0];
     else if (!changesState[index])

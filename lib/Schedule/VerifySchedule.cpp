@@ -55,8 +55,7 @@ public:
 
 private:
   LogicalResult readLaunch(LaunchOp op, Action &action);
-  LogicalResult readTransfer(Operation *op, StringRef edge, int64_t peer,
-                             int64_t slot, Action &action);
+  LogicalResult readTransfer(Operation *op, Action &action);
   LogicalResult readLoad(LoadOp op, Action &action);
   LogicalResult readAction(Operation *op, Action &action);
   void use(Action &action, ArenaKey key, int64_t slot);
@@ -131,17 +130,21 @@ LogicalResult ListReader::readLaunch(LaunchOp op, Action &action) {
   return success();
 }
 
-LogicalResult ListReader::readTransfer(Operation *op, StringRef edge,
-                                       int64_t peer, int64_t slot,
-                                       Action &action) {
+LogicalResult ListReader::readTransfer(Operation *op, Action &action) {
+  auto number = [&](StringRef name) {
+    return op->getAttrOfType<IntegerAttr>(name).getInt();
+  };
+  StringRef edge = op->getAttrOfType<StringAttr>("edge").getValue();
   auto found = names.edges.find(edge);
   if (found == names.edges.end())
     return op->emitOpError()
            << "expects an edge between chunks of the module, got '" << edge
            << "'";
-  action.peer = static_cast<int>(peer);
+  action.kind = isa<SendOp>(op) ? ActionKind::Send : ActionKind::Recv;
+  action.microbatch = number("microbatch");
+  action.peer = static_cast<int>(number("peer"));
   action.edge = found->second;
-  use(action, {ArenaKind::Boundary, found->second}, slot);
+  use(action, {ArenaKind::Boundary, found->second}, number("slot"));
   return success();
 }
 
@@ -165,13 +168,7 @@ LogicalResult ListReader::readAction(Operation *op, Action &action) {
     return readLaunch(launch, action);
   if (auto load = dyn_cast<LoadOp>(op))
     return readLoad(load, action);
-  action.kind = isa<SendOp>(op) ? ActionKind::Send : ActionKind::Recv;
-  auto number = [&](StringRef name) {
-    return op->getAttrOfType<IntegerAttr>(name).getInt();
-  };
-  action.microbatch = number("microbatch");
-  return readTransfer(op, op->getAttrOfType<StringAttr>("edge").getValue(),
-                      number("peer"), number("slot"), action);
+  return readTransfer(op, action);
 }
 
 LogicalResult ListReader::read(RankScheduleOp list) {

@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
   std::vector<const char *> arguments;
   for (int index = 0; index < argc; ++index)
     if (index > 0 && isConfigFlag(argv[index]))
-      flags.push_back(argv[index]);
+      flags.emplace_back(argv[index]);
     else
       arguments.push_back(argv[index]);
   cl::ParseCommandLineOptions(

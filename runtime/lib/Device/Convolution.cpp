@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "OneThread.h"
 #include "smp/runtime/Device/Convolution.h"
+#include "OneThread.h"
 
 #include <algorithm>
 #include <array>
@@ -228,7 +228,7 @@ bool Convolution::Impl::accept(const Description &chosen) {
     ports[i] = std::move(port);
   }
   scratchPlace = end;
-  size_t available = size_t(command.scratch.bytes / command.tiles);
+  auto available = size_t(command.scratch.bytes / command.tiles);
   return end + scratch <= available &&
          ok(dnnl_primitive_create(primitive.out(), chosen.get()));
 }
@@ -257,7 +257,7 @@ bool Convolution::Impl::choose(bool layouts) {
     const char *info = "";
     if (chosen && accept(chosen)) {
       dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0,
-                                &info);
+                                static_cast<void *>(&info));
       name = info;
       return true;
     }

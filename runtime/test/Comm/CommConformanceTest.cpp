@@ -217,7 +217,7 @@ TEST(CommConformance, TransfersAreFifoPerChannelAndDirection) {
     for (int m = 0; m < messages; ++m)
       for (int c = 0; c < channels; ++c) {
         int64_t i = m * channels + c;
-        out[i] = comm.rank() * 1000 + i;
+        out[i] = int64_t(comm.rank()) * 1000 + i;
         requests.push_back(comm.send(peer, c, &out[i], sizeof out[i]));
       }
     // Channels are asked in another order than they were sent.
@@ -228,7 +228,7 @@ TEST(CommConformance, TransfersAreFifoPerChannelAndDirection) {
     for (const Request &request : requests)
       expectSuccess(comm.wait(request));
     for (size_t i = 0; i < in.size(); ++i)
-      EXPECT_EQ(in[i], peer * 1000 + static_cast<int64_t>(i));
+      EXPECT_EQ(in[i], int64_t(peer) * 1000 + static_cast<int64_t>(i));
   });
 }
 

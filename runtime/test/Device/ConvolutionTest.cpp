@@ -117,8 +117,10 @@ std::vector<float> compute(ConvolutionCommand c, const Images &images,
   Operands operands = operandsOf(c, images);
   std::vector<float> memory(size_t(c.tiles * floats) + 16);
   // At a multiple of a cache line, as the compiler plans it.
-  auto address = reinterpret_cast<uintptr_t>(memory.data());
-  auto *scratch = reinterpret_cast<float *>((address + 63) / 64 * 64);
+  void *place = memory.data();
+  size_t space = memory.size() * sizeof memory[0];
+  auto *scratch = static_cast<float *>(
+      std::align(64, size_t(c.scratch.bytes), place, space));
   auto run = [&](int64_t begin, int64_t end) {
     (*convolution)
         ->run(operands.a.data(), operands.b.data(), operands.c.data(), scratch,

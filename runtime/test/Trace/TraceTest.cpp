@@ -63,7 +63,7 @@ TEST(Trace, AFileThatCannotBeWrittenIsEveryRanksError) {
   std::mutex mutex;
   EXPECT_TRUE(runThreads(2, [&](Comm &comm) {
     Status status = writeTrace(comm, Trace(comm.rank()), "/nonexistent/t");
-    std::lock_guard lock(mutex);
+    std::scoped_lock lock(mutex);
     failed += !status;
     return Status();
   }));

@@ -238,14 +238,14 @@ std::vector<Tensor> randomArguments(func::FuncOp function) {
       std::vector<double> elements(type.getNumElements());
       for (double &value : elements)
         value = distribution(random);
-      arguments.push_back(Tensor(dataType, shape, std::move(elements)));
+      arguments.emplace_back(dataType, shape, std::move(elements));
       arguments.back().roundToType();
       continue;
     }
     std::vector<int64_t> elements(type.getNumElements());
     for (int64_t &value : elements)
       value = static_cast<int64_t>(distribution(random));
-    arguments.push_back(Tensor(dataType, shape, std::move(elements)));
+    arguments.emplace_back(dataType, shape, std::move(elements));
   }
   return arguments;
 }

@@ -60,7 +60,7 @@ TEST(CallTree, countsChildrenWhoseKeysAreNotListed) {
 }
 
 TEST(CallTree, textThatIsNoTreeHasNoPaths) {
-  for (const char *text : {"", "[1]", "[1, {}]", "[1, {\"type\": \"t\"}]", "7"})
+  for (const char *text : {"", "[1]", "[1, {}]", R"([1, {"type": "t"}])", "7"})
     EXPECT_EQ(callPaths(text, CallSide::Outputs), Paths()) << text;
 }
 

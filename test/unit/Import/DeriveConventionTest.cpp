@@ -30,8 +30,8 @@ struct Model {
 
   std::string text() const {
     return "func.func @train(%t: tensor<?x" + length +
-           "xi64> {smp.role = \"input\"}, %l: tensor<?x4xi64> {smp.role = \"" +
-           labelRole + "\"}) -> (tensor<f32> {smp.role = \"" + lossRole +
+           R"(xi64> {smp.role = "input"}, %l: tensor<?x4xi64> {smp.role = ")" +
+           labelRole + R"("}) -> (tensor<f32> {smp.role = ")" + lossRole +
            R"("}) {
       %b = smp.dim %l, 0 : tensor<?x4xi64>
       %four = arith.constant 4 : index

@@ -132,7 +132,7 @@ private:
     to.forEach([&](double &element) { element = values[next++]; });
   }
   bool runView(const std::string &target, const EagerTensor &self);
-  bool runArithmetic(std::string target, EagerTensor self);
+  bool runArithmetic(const std::string &target, EagerTensor self);
   bool runScatter(const std::string &target, const EagerTensor &self);
 };
 
@@ -171,7 +171,8 @@ inline bool EagerMachine::runView(const std::string &target,
 }
 
 /// In place or not: the same on the tensor or on a copy.
-inline bool EagerMachine::runArithmetic(std::string target, EagerTensor self) {
+inline bool EagerMachine::runArithmetic(const std::string &target,
+                                        EagerTensor self) {
   size_t dot = target.find('.', 5);
   std::string name = target.substr(5, dot - 5);
   if (name.back() == '_')

@@ -142,8 +142,7 @@ TEST(InlineRegions, autocastCastsAsItsResultsSay) {
   auto plain = [&](const std::string &target) {
     return "region0/r = " + target + "(a)\n" + end;
   };
-  constexpr auto F32 = DataType::F32, BF16 = DataType::BF16,
-                 F64 = DataType::F64;
+  using enum DataType;
   EXPECT_EQ(autocast("aten.linear.default", F32, BF16),
             cast("aten.linear.default"));
   // On CUDA; CPUs leave it.

@@ -48,7 +48,8 @@ static void sayCase() {
       write(STDERR_FILENO, currentCase, strlen(currentCase));
 }
 
-extern "C" void __asan_on_error() { sayCase(); }
+// The sanitizer calls it by this name.
+extern "C" void __asan_on_error() { sayCase(); } // NOLINT
 
 extern "C" {
 static void stopOnSignal(int signal) {

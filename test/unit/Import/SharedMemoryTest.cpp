@@ -26,8 +26,8 @@ TensorMeta metaOf(const EagerTensor &tensor) {
 }
 
 bool isRefused(const ExportedGraph &graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const Node &node) { return !node.refusal.empty(); });
+  return std::ranges::any_of(
+      graph.nodes, [](const Node &node) { return !node.refusal.empty(); });
 }
 
 class RandomProgram {
@@ -37,7 +37,7 @@ public:
       graph.inputs.push_back({GraphInput::Kind::User, name, ""});
       machine.tensors[name] = numbered({2, 3, 4});
       graph.tensors[name] = metaOf(machine.tensors[name]);
-      names.push_back(name);
+      names.emplace_back(name);
     }
   }
 
@@ -122,7 +122,7 @@ private:
     case 4: {
       std::vector<SizeExpr> dims;
       for (int64_t i = 0; i < rank; ++i)
-        dims.push_back((i + dim) % rank);
+        dims.emplace_back((i + dim) % rank);
       node = start("permute.default", self);
       node.arguments.push_back(sizesArgument("dims", dims));
       break;
@@ -142,7 +142,7 @@ private:
                                        : "contiguous.default",
                    self);
       std::vector<SizeExpr> sizes = sizesOf(tensor.shape);
-      std::reverse(sizes.begin(), sizes.end());
+      std::ranges::reverse(sizes);
       if (node.target != "aten.contiguous.default")
         node.arguments.push_back(sizesArgument("size", sizes));
     }

@@ -303,7 +303,7 @@ void swapActions(std::vector<Action> &list, int at) {
   for (Action &action : list) {
     for (int &wait : action.waits)
       wait = wait == at ? at + 1 : wait == at + 1 ? at : wait;
-    std::sort(action.waits.begin(), action.waits.end());
+    std::ranges::sort(action.waits);
   }
 }
 
@@ -325,7 +325,7 @@ void mutate(std::vector<RankSchedules> &ranks, std::mt19937 &random) {
       if (random() % 2)
         use.slot = int64_t(random() % rank.arenas[use.arena].slots);
     break;
-  case 3: // another order
+  default: // another order
     if (at + 1 < list.size())
       swapActions(list, int(at));
     break;

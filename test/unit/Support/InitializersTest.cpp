@@ -82,13 +82,13 @@ TEST(Initializers, TruncatedNormalHasItsDistribution) {
        {Case{0, 0.02, -0.04, 0.04}, Case{1, 2, 1.5, 9}, Case{0, 1, 6, 7},
         Case{0, 1, -9, -5}, Case{3, 0.5, -100, 100}}) {
     std::string text =
-        "{\"kind\":\"truncated_normal\",\"mean\":" + std::to_string(mean) +
-        ",\"std\":" + std::to_string(std) + ",\"low\":" + std::to_string(low) +
-        ",\"high\":" + std::to_string(high) + "}";
+        R"({"kind":"truncated_normal","mean":)" + std::to_string(mean) +
+        R"(,"std":)" + std::to_string(std) + R"(,"low":)" +
+        std::to_string(low) + R"(,"high":)" + std::to_string(high) + "}";
     auto sample = values(text.c_str(), 0, 40000);
     double from = std::max(low, mean - 12 * std),
            to = std::min(high, mean + 12 * std);
-    std::sort(sample.begin(), sample.end());
+    std::ranges::sort(sample);
     EXPECT_GE(sample.front(), float(low)) << text;
     EXPECT_LE(sample.back(), float(high)) << text;
     double whole = shareBetween(mean, std, from, to);

@@ -1,4 +1,4 @@
-//===- WriteFileTest.cpp - Files that are written ------------------------===//
+//===- MappedFileTest.cpp - Files that are written -----------------------===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
