@@ -224,6 +224,11 @@ FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
     values.push_back(b.create<CastOp>(scalar, loss.getCount()));
     names.push_back(("eval_count/" + loss.getTerm()).str());
   });
+  if (names.size() > 2)
+    train.emitWarning("expects a loss of one term to evaluate, got ")
+        << names.size() / 2 << ": evaluation reports the mean of '"
+        << StringRef(names.front()).split('/').second
+        << "' alone, and training their sum";
   SmallVector<std::pair<Value, StringRef>> results;
   for (auto [value, name] : llvm::zip_equal(values, names))
     results.emplace_back(value, name);
