@@ -225,7 +225,7 @@ FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
     names.push_back(("eval_count/" + loss.getTerm()).str());
   });
   if (names.size() > 2)
-    train.emitWarning("expects a loss of one term to evaluate, got ")
+    emitWarning(train.getLoc(), "expects a loss of one term to evaluate, got ")
         << names.size() / 2 << ": evaluation reports the mean of '"
         << StringRef(names.front()).split('/').second
         << "' alone, and training their sum";
