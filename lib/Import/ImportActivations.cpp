@@ -54,16 +54,46 @@ static LogicalResult importLeakyRelu(NodeImporter &n) {
   return n.give(n.select(p.isPositive(x), x, below));
 }
 
+/// x, or weight · x below zero; the weight is one number, or one a channel.
+static LogicalResult importPRelu(NodeImporter &n) {
+  Pieces p{n};
+  Tensor x = n.tensor("self"), weight = n.tensor("weight");
+  if (x.rank() > 1 && weight.rank() == 1 && weight.shape[0] == x.shape[1])
+    weight = n.expand(weight, x.shape, {1});
+  else if (elementsOf(weight.shape) == pt2::SizeExpr(1))
+    weight = n.expand(n.reshape(weight, {}), x.shape, {});
+  else
+    weight = n.broadcast(weight, x.shape);
+  if (n.refused())
+    return failure();
+  return n.give(n.select(p.isPositive(x), x, n.binary<MulOp>(weight, x)));
+}
+
 /// scale · x, or scale · alpha · (exp(input_scale · x) - 1) below zero.
-static LogicalResult importElu(NodeImporter &n) {
+static LogicalResult giveElu(NodeImporter &n, double alpha, double scale,
+                             double inputScale) {
   Pieces p{n};
   Tensor x = n.tensor("self");
-  double scale = n.number("scale", 1.0);
   // The branch that is not taken must not overflow: its gradient would be NaN.
   Tensor low = n.binary<MinimumOp>(x, p.number(0.0, x));
-  Tensor exp = n.unary<ExpOp>(p.times(low, n.number("input_scale", 1.0)));
-  Tensor below = p.times(p.plus(exp, -1.0), scale * n.number("alpha", 1.0));
+  Tensor exp = n.unary<ExpOp>(p.times(low, inputScale));
+  Tensor below = p.times(p.plus(exp, -1.0), scale * alpha);
   return n.give(n.select(p.isPositive(x), p.times(x, scale), below));
+}
+
+static LogicalResult importElu(NodeImporter &n) {
+  return giveElu(n, n.number("alpha", 1.0), n.number("scale", 1.0),
+                 n.number("input_scale", 1.0));
+}
+
+/// Klambauer and others, Self-Normalizing Neural Networks, 2017.
+static LogicalResult importSelu(NodeImporter &n) {
+  return giveElu(n, 1.6732632423543772, 1.0507009873554805, 1.0);
+}
+
+static LogicalResult importCelu(NodeImporter &n) {
+  double alpha = n.number("alpha", 1.0);
+  return giveElu(n, alpha, 1.0, 1.0 / alpha);
 }
 
 static LogicalResult importSoftplus(NodeImporter &n) {
@@ -169,6 +199,10 @@ ArrayRef<ImportRule> smp::activationRules() {
   static const ImportRule rules[] = {
       {"aten.leaky_relu.default", importLeakyRelu, "self"},
       {"aten.elu.default", importElu, "self"},
+      {"aten.selu.default", importSelu, "self"},
+      {"aten.celu.default", importCelu, "self"},
+      {"aten.prelu.default", importPRelu, "self weight"},
+      {"aten._prelu_kernel.default", importPRelu, "self weight"},
       {"aten.softplus.default", importSoftplus, "self"},
       {"aten.log_sigmoid.default", importLogSigmoid, "self"},
       {"aten.mish.default", importMish, "self"},

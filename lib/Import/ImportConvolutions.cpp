@@ -12,14 +12,28 @@ using namespace mlir;
 using namespace smp;
 using llvm::APFloat;
 
-/// Two numbers, along height and width; one stands for both.
+/// Whether a convolution is along one dim.
+static bool isSequence(NodeImporter &n) {
+  return n.isGiven("input") && n.tensor("input").rank() == 3;
+}
+
+/// A sequence is an image of height 1.
+static Tensor asImages(NodeImporter &n, Tensor tensor) {
+  Shape shape = tensor.shape;
+  if (shape.size() == 3)
+    shape.insert(shape.begin() + 2, 1);
+  return n.reshape(tensor, shape);
+}
+
+/// Two numbers, along height and width; one stands for both, but for a sequence
+/// for the width alone.
 static SmallVector<int64_t> pairOf(NodeImporter &n, StringRef name,
                                    ArrayRef<int64_t> fallback) {
   std::vector<int64_t> given = n.integers(name);
   if (given.empty())
     return SmallVector<int64_t>(fallback);
   if (given.size() == 1)
-    given.push_back(given.front());
+    given.insert(given.begin(), isSequence(n) ? fallback[0] : given.front());
   if (given.size() != 2) {
     (void)n.refuse("with " + Twine(given.size()) + " numbers as '" + name +
                    "'");
@@ -42,16 +56,22 @@ static LogicalResult giveConv2d(NodeImporter &n, const Tensor &input,
   Tensor bias = n.optionalTensor("bias");
   if (n.refused())
     return failure();
-  Type type = tensorType(input.element(), n.resultShape());
-  return n.give({Conv2dOp::create(n.builder, n.loc, type, input.value,
-                                  n.tensor("weight").value, bias.value, stride,
-                                  padding, dilation, groups),
-                 n.resultShape()});
+  Tensor weight = asImages(n, n.tensor("weight"));
+  Shape shape = n.resultShape();
+  if (isSequence(n))
+    shape.insert(shape.begin() + 2, 1);
+  Type type = tensorType(input.element(), shape);
+  Tensor result = {Conv2dOp::create(n.builder, n.loc, type, input.value,
+                                    weight.value, bias.value, stride, padding,
+                                    dilation, groups),
+                   shape};
+  return n.give(n.reshape(result, n.resultShape()));
 }
 
 static LogicalResult checkImages(NodeImporter &n) {
-  if (n.tensor("input").rank() != 4 || n.tensor("weight").rank() != 4)
-    return n.refuse("of tensors that are no batch of images");
+  int64_t rank = n.tensor("input").rank();
+  if ((rank != 3 && rank != 4) || n.tensor("weight").rank() != rank)
+    return n.refuse("of tensors that are no batch of images or sequences");
   return success();
 }
 
@@ -60,7 +80,8 @@ static LogicalResult importConv2d(NodeImporter &n) {
     return failure();
   if (n.flag("transposed", false))
     return n.refuse("transposed");
-  return giveConv2d(n, n.tensor("input"), pairOf(n, "padding", {0, 0}));
+  return giveConv2d(n, asImages(n, n.tensor("input")),
+                    pairOf(n, "padding", {0, 0}));
 }
 
 /// Padding "same" gives a place for each place; what does not divide by two is
@@ -68,7 +89,8 @@ static LogicalResult importConv2d(NodeImporter &n) {
 static LogicalResult importPaddedConv2d(NodeImporter &n) {
   if (failed(checkImages(n)))
     return failure();
-  Tensor input = n.tensor("input"), weight = n.tensor("weight");
+  Tensor input = asImages(n, n.tensor("input")),
+         weight = asImages(n, n.tensor("weight"));
   SmallVector<int64_t> dilation = pairOf(n, "dilation", {1, 1}),
                        padding = {0, 0};
   if (n.text("padding", "valid") != "same")
@@ -315,6 +337,8 @@ static LogicalResult importBatchNorm(NodeImporter &n) {
 
 ArrayRef<ImportRule> smp::convolutionRules() {
   static const ImportRule rules[] = {
+      {"aten.conv1d.default", importConv2d, "input weight"},
+      {"aten.conv1d.padding", importPaddedConv2d, "input weight"},
       {"aten.conv2d.default", importConv2d, "input weight"},
       {"aten.conv2d.padding", importPaddedConv2d, "input weight"},
       {"aten.convolution.default", importConv2d, "input weight"},

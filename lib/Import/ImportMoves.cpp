@@ -127,8 +127,47 @@ static LogicalResult importRoll(NodeImporter &n) {
   return n.give(result);
 }
 
+/// [N, C·r·r, H, W] as [N, C, H·r, W·r].
+static LogicalResult importPixelShuffle(NodeImporter &n) {
+  Tensor operand = n.tensor("self");
+  int64_t factor = n.integer("upscale_factor", 1);
+  if (n.refused() || operand.rank() != 4 || factor < 1)
+    return n.refuse("of a tensor that is no batch of images");
+  Shape shape = operand.shape;
+  shape[1] = n.resultShape()[1];
+  shape.insert(shape.begin() + 2, {factor, factor});
+  Tensor blocks = n.reshape(operand, shape);
+  return n.give(
+      n.reshape(n.transpose(blocks, {0, 1, 4, 2, 5, 3}), n.resultShape()));
+}
+
+/// Each place becomes a block of equal ones, of which there are whole numbers.
+static LogicalResult importUpsampleNearest(NodeImporter &n) {
+  Tensor operand = n.tensor(n.isGiven("input") ? "input" : "self");
+  const Shape &result = n.resultShape();
+  Shape shape = operand.shape;
+  for (int64_t dim = operand.rank() - 1; dim >= 2; --dim) {
+    std::optional<int64_t> from = operand.shape[dim].constant(),
+                           to = result[dim].constant();
+    if (!from || !to || *from == 0 || *to % *from != 0)
+      return n.refuse("by a factor that is no whole number");
+    shape.insert(shape.begin() + dim + 1, *to / *from);
+  }
+  SmallVector<int64_t> dims = {0, 1};
+  for (int64_t dim = 2; dim < operand.rank(); ++dim)
+    dims.push_back(2 * dim - 2);
+  if (n.refused())
+    return failure();
+  return n.give(n.reshape(n.expand(operand, shape, dims), result));
+}
+
 ArrayRef<ImportRule> smp::moveRules() {
   static const ImportRule rules[] = {
+      {"aten.pixel_shuffle.default", importPixelShuffle, "self"},
+      {"aten.upsample_nearest1d.vec", importUpsampleNearest, "input"},
+      {"aten.upsample_nearest1d.default", importUpsampleNearest, "self"},
+      {"aten.upsample_nearest2d.vec", importUpsampleNearest, "input"},
+      {"aten.upsample_nearest2d.default", importUpsampleNearest, "self"},
       {"aten.narrow.default", importNarrow, "self"},
       {"aten.movedim.int", importMoveDims, "self"},
       {"aten.movedim.intlist", importMoveDims, "self"},

@@ -58,6 +58,34 @@ static LogicalResult importRmsNorm(NodeImporter &n) {
   return n.give({op.getResult(), operand.shape});
 }
 
+/// Each group of channels of a sample is a row of a layer norm; weight and bias
+/// are a channel's.
+static LogicalResult importGroupNorm(NodeImporter &n) {
+  Tensor operand = n.tensor("input");
+  int64_t groups =
+      n.isGiven("group") ? n.integer("group", 1) : n.integer("num_groups", 1);
+  if (operand.rank() < 2 || n.isUsed(1) || n.isUsed(2))
+    return n.refuse("without channels, or whose statistics are used");
+  Shape inner(operand.shape.begin() + 1, operand.shape.end());
+  std::optional<pt2::SizeExpr> count = elementsOf(inner);
+  std::optional<int64_t> elements = count ? count->constant() : std::nullopt;
+  if (n.refused() || !elements || groups < 1 || *elements % groups != 0)
+    return n.refuse("of channels and places whose number is not known");
+  Shape rows = {operand.shape[0], groups}, shape = rows;
+  shape.push_back(*elements / groups);
+  Tensor grouped = n.reshape(operand, shape);
+  Type statistics = tensorType(operand.element(), rows);
+  auto op = LayerNormOp::create(
+      n.builder, n.loc, TypeRange{grouped.type(), statistics, statistics},
+      grouped.value, Value(), Value(), APFloat(n.number("eps", 1e-5)));
+  Tensor result = n.reshape({op.getResult(), shape}, operand.shape);
+  if (Tensor weight = n.optionalTensor("weight"))
+    result = n.binary<MulOp>(result, n.expand(weight, result.shape, {1}));
+  if (Tensor bias = n.optionalTensor("bias"))
+    result = n.binary<AddOp>(result, n.expand(bias, result.shape, {1}));
+  return n.refused() ? failure() : n.give(result);
+}
+
 //===----------------------------------------------------------------------===//
 // Softmax
 //===----------------------------------------------------------------------===//
@@ -193,6 +221,8 @@ static LogicalResult importDropout(NodeImporter &n) {
 ArrayRef<ImportRule> smp::networkRules() {
   static const ImportRule rules[] = {
       {"aten.layer_norm.default", importLayerNorm, "input"},
+      {"aten.group_norm.default", importGroupNorm, "input"},
+      {"aten.native_group_norm.default", importGroupNorm, "input"},
       {"aten.rms_norm.default", importRmsNorm, "input"},
       {"aten.softmax.int", importSoftmax, "self"},
       {"aten._softmax.default", importSoftmax, "self"},

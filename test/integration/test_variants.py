@@ -205,6 +205,21 @@ class Refused(VariantsTest):
                 self.assertIn(f"got '{op}' of one", finished.errors)
                 self.assertIn("let the model return what is to be added", finished.errors)
 
+    def test_forms_of_operators(self) -> None:
+        for reason, form in (
+            ("of an order that is neither 1 nor 2", lambda y: y.norm(p=3, dim=-1)),
+            ("over the batch", lambda y: y.norm(dim=0)),
+            ("over the batch", lambda y: y.logsumexp(0)),
+            ("over the batch, or over too few elements", lambda y: y.std(0)),
+            ("by a factor that is no whole number",
+             lambda y: F.interpolate(y, size=7)),
+        ):  # fmt: skip
+            with self.subTest(reason):
+                model = seeded(lambda: NotAdditive(lambda y, t: (form(y) ** 2).sum()))
+                finished = run("smp-import", self.archive(model, Plain.inputs(), "raw"))
+                self.assertEqual(finished.code, 1, finished.errors)
+                self.assertIn(f" {reason}, 1 time", finished.errors)
+
 
 if __name__ == "__main__":
     main()

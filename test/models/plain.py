@@ -106,6 +106,33 @@ class RawOperators(Plain):
         return F.dropout(c, 0.0).reshape_as(x) + F.logsigmoid(c).lerp(x, 0.25)
 
 
+class ComposedOperators(Plain):
+    """Operators that are made of others, where their pieces are delicate."""
+
+    def __init__(self):
+        super().__init__()
+        self.slope = nn.PReLU(6, init=0.2)
+        self.one_slope = nn.PReLU()
+        self.groups = nn.GroupNorm(3, 6)
+        self.along = nn.Conv1d(6, 6, 3, stride=1, padding=1, groups=2)
+        self.same = nn.Conv1d(6, 6, 4, padding="same", dilation=2)
+        nn.init.uniform_(self.groups.weight)
+        nn.init.uniform_(self.groups.bias)
+
+    def body(self, x):
+        y = self.one_slope(self.slope(x)) + F.selu(x) * F.celu(x, alpha=0.7)
+        y = y + x.std(-1, keepdim=True) - x.var(dim=(1, 2), unbiased=False)[:, None, None]
+        y = y + F.normalize(torch.cat([x[:, :3] * 0.0, x[:, 3:]], 1), dim=-1)
+        y = y + x.norm(p=1, dim=-1, keepdim=True) - x.logsumexp((1, 2), keepdim=True)
+        hidden = torch.full_like(x, float("-inf")).tril(-3)
+        y = y + (x + hidden).logsumexp(-1).unsqueeze(-1)
+        y = y + self.groups(x) + self.along(x) * self.same(x)
+        image = F.pixel_shuffle(x.view(-1, 12, 2, 2), 2)
+        wide = F.interpolate(image, scale_factor=(2, 3), mode="nearest")
+        long = F.interpolate(x, scale_factor=2)
+        return y + wide[:, :, ::2, ::3].reshape_as(x) + long[..., 3:11]
+
+
 class Infinities(Plain):
     def body(self, x):
         hidden = torch.ones(6, 6, dtype=torch.bool).triu(1)
@@ -178,4 +205,12 @@ class SmoothedLabels(NextToken):
         return (self.head(self.embedding(tokens)) - wanted.float()).square().mean()
 
 
-KINDS = [SliceAssignment, InPlace, GradientFree, RawOperators, Infinities, Storages]
+KINDS = [
+    SliceAssignment,
+    InPlace,
+    GradientFree,
+    RawOperators,
+    ComposedOperators,
+    Infinities,
+    Storages,
+]
