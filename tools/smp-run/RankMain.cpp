@@ -212,10 +212,6 @@ Status Run::openData() {
 }
 
 Result<TrainSummary> Run::trainSteps() {
-  if (options.steps && *options.steps <= firstStep && options.resume)
-    say("note: nothing to train: --steps=" + std::to_string(*options.steps) +
-        " counts the " + std::to_string(firstStep) +
-        " steps before the resume too");
   TrainOptions train;
   train.steps = options.steps.value_or(firstStep);
   train.evalEvery = options.evalEvery;
