@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace smp;
 
 /// [..., K] with [N, K], or [K, N] if `transposed`.
-static Tensor linear(NodeImporter &n, const Tensor &input, Tensor weight,
+static Tensor linear(NodeImporter &n, const Tensor &input, const Tensor &weight,
                      bool transposed) {
   Shape shape = input.shape;
   shape.back() = weight.shape[transposed ? 1 : 0];
@@ -61,11 +61,12 @@ static LogicalResult importMm(NodeImporter &n) {
   return n.give(linear(n, lhs, rhs, /*transposed=*/true));
 }
 
-Tensor smp::matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs) {
+Tensor smp::matrixProduct(NodeImporter &n, const Tensor &lhs,
+                          const Tensor &rhs) {
   return linear(n, lhs, rhs, /*transposed=*/true);
 }
 
-Tensor smp::batchMatmul(NodeImporter &n, const Tensor &lhs, Tensor rhs) {
+Tensor smp::batchMatmul(NodeImporter &n, const Tensor &lhs, const Tensor &rhs) {
   Shape shape = lhs.shape;
   shape.back() = rhs.shape.back();
   return {BatchMatmulOp::create(n.builder, n.loc,

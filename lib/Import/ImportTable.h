@@ -64,9 +64,9 @@ Tensor operandAs(NodeImporter &n, llvm::StringRef name, mlir::Type element,
 Tensor convert(NodeImporter &n, const Tensor &operand, mlir::Type element);
 
 /// [M, K] · [K, N].
-Tensor matrixProduct(NodeImporter &n, Tensor lhs, Tensor rhs);
+Tensor matrixProduct(NodeImporter &n, const Tensor &lhs, const Tensor &rhs);
 /// [..., M, K] · [..., K, N], of equal leading dims.
-Tensor batchMatmul(NodeImporter &n, const Tensor &lhs, Tensor rhs);
+Tensor batchMatmul(NodeImporter &n, const Tensor &lhs, const Tensor &rhs);
 
 /// Gives the mean over all elements as a term of the loss.
 Tensor meanLoss(NodeImporter &n, const Tensor &operand);

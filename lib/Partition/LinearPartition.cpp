@@ -335,10 +335,10 @@ Result<LinearPlan> evaluatePlan(const LinearProblem &problem,
                                 const std::vector<int> &begin) {
   SMP_RETURN_IF_ERROR(checkProblem(problem));
   Costs costs(problem);
-  bool ascending = static_cast<int>(begin.size()) == problem.stages &&
-                   begin[0] == 0 && begin.back() < costs.count() &&
-                   std::adjacent_find(begin.begin(), begin.end(),
-                                      std::greater_equal<>()) == begin.end();
+  bool ascending =
+      static_cast<int>(begin.size()) == problem.stages && begin[0] == 0 &&
+      begin.back() < costs.count() &&
+      std::ranges::adjacent_find(begin, std::greater_equal<>()) == begin.end();
   if (!ascending)
     return Error{"expects the first units of " +
                  std::to_string(problem.stages) +
