@@ -26,7 +26,7 @@
 namespace smp::partition {
 
 int LinearPlan::stageOf(int unit) const {
-  auto after = std::upper_bound(begin.begin(), begin.end(), unit);
+  auto after = std::ranges::upper_bound(begin, unit);
   return static_cast<int>(after - begin.begin()) - 1;
 }
 
