@@ -10,7 +10,9 @@ that wrote it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import json
 import os
 import re
@@ -22,6 +24,8 @@ from torch._export.serde.serialize import serialize
 from torch.export import ExportedProgram
 from torch.export.pt2_archive import _package, constants
 
+from .errors import ExportError
+
 _NOT_THE_MODEL = ('File "torch/', 'File "smp/')
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -30,18 +34,60 @@ def write_archive(
     path: str, programs: dict[str, ExportedProgram], description: dict, weights: bool
 ) -> None:
     """Writes the archive to `path`, complete or not at all."""
+    path = os.path.realpath(path)
     temporary = f"{path}.tmp"
-    # The writer names the archive's folder after the file; so that a rename
-    # does not matter, the folder is always called the same.
-    with open(temporary, "wb") as file:
-        with _package.PT2ArchiveWriter(file) as writer:
-            _write_weights(writer, programs, weights)
-            _write_constants(writer, programs)
-            for name, program in programs.items():
-                _write_graph(writer, name, program)
-            text = json.dumps(description, indent=1) + "\n"
-            _package._package_extra_files(writer, {"smp.json": text})
-    os.replace(temporary, path)
+    try:
+        # The writer names the archive's folder after the file; so that a
+        # rename does not matter, the folder is always called the same.
+        with open(temporary, "wb") as file:
+            sink = _Sink(file)
+            with _package.PT2ArchiveWriter(sink) as writer:
+                _write_weights(writer, programs, weights)
+                _write_constants(writer, programs)
+                for name, program in programs.items():
+                    _write_graph(writer, name, program)
+                text = json.dumps(description, indent=1) + "\n"
+                _package._package_extra_files(writer, {"smp.json": text})
+            if sink.error:
+                raise sink.error
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise ExportError(f"cannot write '{path}': {error.strerror}") from None
+
+
+def check_path(path: str) -> None:
+    """Whether an archive can be written there, before it is made."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ExportError(f"the output expects a file, got '{path}', which is none")
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise ExportError(f"the output expects an existing folder, got '{folder}'")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ExportError(f"the output expects a folder to write in, got '{folder}'")
+
+
+class _Sink(io.RawIOBase):
+    """Keeps the first error of a file for later: PyTorch's writer would end
+    the process at the next one."""
+
+    def __init__(self, file):
+        self._file = file
+        self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        size = memoryview(data).nbytes
+        if self.error is None:
+            try:
+                self._file.write(data)
+            except OSError as error:
+                self.error = error
+        return size
 
 
 def _write_weights(writer, programs, weights: bool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import inspect
 import os
 import sys
 
@@ -88,7 +89,24 @@ def _factory(text: str):
         raise ExportError(
             f"module '{module_name}' expects a function '{function_name}', got none"
         )
+    try:
+        inspect.signature(function).bind()
+    except TypeError as error:
+        raise ExportError(
+            f"'{text}' expects to be called without arguments: {error}"
+        ) from None
     return function
+
+
+def _parts(made, name: str) -> tuple:
+    """The model, its inputs and maybe a loss, as the factory returned them."""
+    if not isinstance(made, tuple) or len(made) not in (2, 3):
+        got = f"{len(made)} values" if isinstance(made, tuple) else type(made).__name__
+        raise ExportError(
+            f"'{name}' expects to return a model, example inputs and, where the "
+            f"model has none, a loss, got {got}"
+        )
+    return made
 
 
 def _options(arguments) -> dict:
@@ -116,7 +134,8 @@ def main(argv=None) -> int:
         options = _options(arguments)
         factory = _factory(arguments.factory)
         with record_initialisation(), empty:
-            model, inputs, *loss = factory()
+            made = factory()
+        model, inputs, *loss = _parts(made, arguments.factory)
         export(model, inputs, arguments.output, *loss, **options)
     except ExportError as error:
         print(f"error: {error}", file=sys.stderr)

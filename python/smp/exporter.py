@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass, field
 
 import torch
@@ -54,6 +55,7 @@ def export(model, example_inputs, path, loss=None, **options) -> None:
     labels; `loss_output` names the output that is the loss; `convention` is
     'hf', 'next-token' or 'none' where it cannot be derived.
     """
+    archive.check_path(str(path))
     result = build(model, example_inputs, loss, **options)
     weights = result.description["weights"]
     archive.write_archive(str(path), result.programs, result.description, weights)
@@ -62,6 +64,7 @@ def export(model, example_inputs, path, loss=None, **options) -> None:
 def build(model, example_inputs, loss=None, **options) -> Export:
     """The graphs and the description that `export` writes."""
     options = _checked(options)
+    _check_model(model, options.init)
     _check_values(model, options.weights)
     options.wrapped = loss is not None
     traced = graphs.with_loss(model, loss) if loss else model
@@ -89,6 +92,13 @@ def _checked(options: dict) -> Options:
             f"got '{result.convention}'"
         )
     init = dict(result.init or {})
+    for pattern in init:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ExportError(
+                f"init expects regular expressions, got '{pattern}': {error}"
+            ) from None
     result.init = [
         (pattern, parse_initialiser(value) if isinstance(value, str) else value)
         for pattern, value in init.items()
@@ -96,6 +106,21 @@ def _checked(options: dict) -> Options:
     if isinstance(result.labels, str):
         result.labels = (result.labels,)
     return result
+
+
+def _check_model(model, init: list) -> None:
+    if not isinstance(model, torch.nn.Module):
+        raise ExportError(
+            f"the model expects to be a torch.nn.Module, got {type(model).__name__}"
+        )
+    names = [name for name, _ in model.named_parameters(remove_duplicate=False)]
+    for pattern, _ in init:
+        if not any(re.search(pattern, name) for name in names):
+            raise ExportError(
+                "init expects expressions that match the name of a parameter, "
+                f"got '{pattern}'",
+                f"the names are such as '{names[0]}'" if names else "it has none",
+            )
 
 
 def _check_values(model: torch.nn.Module, weights: bool) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
+import logging
+import os
+import traceback
 
 import torch
 from torch._dynamo.exc import UserError
@@ -145,7 +148,7 @@ def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgr
     modes = {module: module.training for module in model.modules()}
     model.train(training)
     try:
-        with _with_storage(model):
+        with _with_storage(model), _without_log():
             program = torch.export.export(
                 model,
                 (),
@@ -157,11 +160,46 @@ def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgr
         raise ExportError(
             f"the model expects a batch of any size, got one that fixes it: {error}"
         ) from error
+    except ExportError:
+        raise
+    except Exception as error:
+        # Of many kinds: whatever the model's own code raises, too.
+        raise ExportError(
+            "the model expects its example inputs to pass through its forward, "
+            f"got {type(error).__name__}: {_first_line(error)}",
+            _place(error),
+        ) from error
     finally:
         for module, mode in modes.items():
             module.training = mode
     _detach_gradient_free(program.graph_module)
     return program.run_decompositions({})
+
+
+@contextlib.contextmanager
+def _without_log():
+    """torch logs the traceback of an error that it raises as well."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _first_line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), "")
+
+
+def _place(error: Exception) -> str:
+    """The innermost line outside torch and smp, where there is one."""
+    ours = (os.path.dirname(torch.__file__), os.path.dirname(__file__), "<")
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if not frame.filename.startswith(ours):
+            return f"it is raised at {frame.filename}:{frame.lineno}"
+    return ""
 
 
 def _by_parameter(model, shapes: dict) -> dict:

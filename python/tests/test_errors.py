@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import resource
 import sys
 import tempfile
 import unittest
@@ -32,6 +33,11 @@ class Positional(nn.Module):
         return x[0].sum()
 
 
+class Raising(nn.Module):
+    def forward(self, x):
+        raise ValueError("boom")
+
+
 class Smoothed(nn.Module):
     """Has tokens and labels, but no cross-entropy over them."""
 
@@ -58,6 +64,15 @@ class Errors(unittest.TestCase):
         self.assert_error("arguments of the model's forward", self.model, {"y": 1})
         inputs = (torch.randn(2, 4),)
         self.assert_error("'x'", Positional(), inputs)
+
+    def test_inputs_that_do_not_fit(self):
+        wide = (torch.randn(2, 5), torch.randn(2, 3))
+        self.assert_error(
+            "to pass through its forward, got RuntimeError", self.model, wide, F.mse_loss
+        )
+        self.assert_error(
+            f"ValueError: boom\nnote: it is raised at {__file__}:", Raising(), wide[:1]
+        )
 
     def test_batch(self):
         one = (torch.randn(1, 4), torch.randn(1, 3))
@@ -128,6 +143,15 @@ class Errors(unittest.TestCase):
 
 
 FACTORY = """
+def nothing():
+    return None
+
+def three():
+    return 1, 2, 3
+
+def needy(size):
+    return None
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -186,6 +210,17 @@ class CommandLine(unittest.TestCase):
             self.run_main("smp_factory:unknown", "-o", str(path), *init)[0], 0
         )
 
+    def test_full_disk(self):
+        """Nothing is left, and the process goes on."""
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, before)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 11, before[1]))
+        path = self.folder / "x.pt2"
+        code, _, err = self.run_main("smp_factory:linear", "-o", str(path))
+        self.assertEqual(code, 1)
+        self.assertEqual(err, f"error: cannot write '{path}': File too large\n")
+        self.assertEqual([p for p in self.folder.iterdir() if "pt2" in p.name], [])
+
     def test_wrong_arguments(self):
         out = ["-o", str(self.folder / "x.pt2")]
         for arguments, message in (
@@ -195,6 +230,25 @@ class CommandLine(unittest.TestCase):
             (
                 ["smp_factory:linear", *out, "--init", "x"],
                 "expects REGEX=INIT, got 'x'",
+            ),
+            (
+                ["smp_factory:linear", *out, "--init", "(=none"],
+                "init expects regular expressions, got '('",
+            ),
+            (
+                ["smp_factory:linear", *out, "--init", "waight=none"],
+                "match the name of a parameter, got 'waight'\nnote: the names are",
+            ),
+            (["smp_factory:nothing", *out], "expects to return a model"),
+            (["smp_factory:three", *out], "a torch.nn.Module, got int"),
+            (["smp_factory:needy", *out], "to be called without arguments"),
+            (
+                ["smp_factory:linear", "-o", str(self.folder)],
+                "the output expects a file",
+            ),
+            (
+                ["smp_factory:linear", "-o", str(self.folder / "no" / "x.pt2")],
+                "the output expects an existing folder",
             ),
         ):
             code, _, err = self.run_main(*arguments)
