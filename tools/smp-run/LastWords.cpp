@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LastWords.h"
+#include "smp/Support/Signals.h"
 
 #include <cerrno>
 #include <csignal>
@@ -51,6 +52,6 @@ void smp::run::installLastWords() {
       _exit(1);
   std::set_new_handler(onNoMemory);
   std::set_terminate(onTerminate);
-  std::signal(SIGBUS, onBusError);
+  smp::handleSignal(SIGBUS, onBusError);
   std::signal(SIGXFSZ, SIG_IGN); // the write fails, and that is said
 }

@@ -7,6 +7,7 @@
 
 #include "smp/runtime/Comm/Liveness.h"
 #include "Activity.h"
+#include "smp/Support/Signals.h"
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -198,19 +199,13 @@ static void watchPeers(Watch &state) {
   }
 }
 
-static void installTerminateHandler() {
-  struct sigaction action = {};
-  action.sa_handler = onTerminate;
-  sigaction(SIGTERM, &action, nullptr);
-}
-
 Status runtime::startLiveness(Comm &comm, const LivenessOptions &options) {
   setActivityProgram(options.program, comm.rank());
   SMP_ASSIGN_OR_RETURN(
       std::vector<std::string> processes,
       comm.allGatherObjects(comm.world(), std::to_string(getpid())));
   bool oneProcess = comm.size() > 1 && processes.front() == processes.back();
-  installTerminateHandler();
+  handleSignal(SIGTERM, onTerminate);
   if (oneProcess || comm.size() == 1)
     return {};
   Watch &state = watch();
@@ -247,11 +242,8 @@ static void onStop(int signal) {
 }
 
 void runtime::installStopHandler() {
-  struct sigaction action = {};
-  action.sa_handler = onStop;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGUSR1, &action, nullptr);
+  handleSignal(SIGINT, onStop, SA_RESTART);
+  handleSignal(SIGUSR1, onStop, SA_RESTART);
 }
 
 bool runtime::stopRequested() { return stopSignals.load() > 0; }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Comm/ThreadTransport.h"
+#include "smp/Support/Signals.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/Wire.h"
 #include <atomic>
@@ -224,6 +225,7 @@ Status runtime::runThreads(int ranks,
     threads.reserve(ranks);
     for (int rank = 0; rank < ranks; ++rank)
       threads.emplace_back([&, rank] {
+        leaveSignalsToOthers();
         setActivityRank(rank);
         results[rank] = body(*comms[rank]);
         if (!results[rank])

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Device/ThreadPool.h"
+#include "smp/Support/Signals.h"
 #include "smp/runtime/Trace/Trace.h"
 
 #include <algorithm>
@@ -35,7 +36,10 @@ template <typename Condition> static bool spinUntil(Condition condition) {
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i)
-    workers.emplace_back([this] { workerLoop(); });
+    workers.emplace_back([this] {
+      leaveSignalsToOthers();
+      workerLoop();
+    });
 }
 
 ThreadPool::~ThreadPool() {

@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "smp/Support/Signals.h"
 #include "smp/runtime/Device/CpuDevice.h"
 
+#include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/time.h>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -117,4 +120,25 @@ TEST(ProductTest, TilesDoNotDependOnWhoComputesThem) {
                tile + 1);
   EXPECT_EQ(0, std::memcmp(whole.c.data(), pieces.c.data(),
                            whole.c.size() * sizeof(float)));
+}
+
+static volatile sig_atomic_t signalsSeen = 0;
+
+TEST(ProductTest, IsNotDisturbedByHandlers) {
+  handleSignal(SIGALRM, [](int) { signalsSeen = signalsSeen + 1; }, SA_RESTART);
+  ProductCommand p = shape(200, 200, 200, false, false);
+  p.tileM = p.tileN = 200;
+  Matrices alone = randomMatrices(p, 4);
+  runProduct(p, alone.a.data(), alone.b.data(), alone.c.data(), 0, 1);
+  itimerval often = {{0, 500}, {0, 500}}, never = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  for (int i = 0; signalsSeen < 200 && i < 20000; ++i) {
+    Matrices now = randomMatrices(p, 4);
+    runProduct(p, now.a.data(), now.b.data(), now.c.data(), 0, 1);
+    ASSERT_EQ(0, std::memcmp(now.c.data(), alone.c.data(),
+                             alone.c.size() * sizeof(float)));
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  std::signal(SIGALRM, SIG_DFL);
+  EXPECT_GE(signalsSeen, 200);
 }
