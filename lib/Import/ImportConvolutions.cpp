@@ -18,7 +18,7 @@ static bool isSequence(NodeImporter &n) {
 }
 
 /// A sequence is an image of height 1.
-static Tensor asImages(NodeImporter &n, Tensor tensor) {
+static Tensor asImages(NodeImporter &n, const Tensor &tensor) {
   Shape shape = tensor.shape;
   if (shape.size() == 3)
     shape.insert(shape.begin() + 2, 1);

@@ -26,7 +26,7 @@ from torch.export.pt2_archive import _package, constants
 
 from .errors import ExportError
 
-_NOT_THE_MODEL = ('File "torch/', 'File "smp/')
+_TORCH, _SMP = 'File "torch/', 'File "smp/'
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -178,7 +178,7 @@ def relative_path(path: str) -> str:
 @functools.lru_cache(maxsize=None)
 def relative_trace(trace: str) -> str:
     """The innermost frame of a trace outside torch and smp (whose frames name
-    no line of the model), or else the innermost; its path relative."""
+    no line of the model), or else the innermost of torch; its path relative."""
     frames = []
     for line in trace.splitlines():
         match = _FRAME.search(line)
@@ -187,5 +187,6 @@ def relative_trace(trace: str) -> str:
             frames.append([line.strip()])
         elif frames:
             frames[-1].append(line)
-    own = [frame for frame in frames if not frame[0].startswith(_NOT_THE_MODEL)]
+    frames = [frame for frame in frames if not frame[0].startswith(_SMP)]
+    own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
     return "\n".join((own or frames or [[]])[-1])
