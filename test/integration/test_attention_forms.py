@@ -1,14 +1,15 @@
 # Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The attention that transformers writes out and the one it calls are the same
-IR once masks are symbolic: causal, none, a sliding window, a bias beside."""
+IR once masks are symbolic: causal, none, a sliding window, a bias beside. Where
+masks come from data the written one stays as it is, and means the same."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from harness import EXHAUSTIVE, MODELS, IntegrationTest, main, run
+from harness import DATA, EXHAUSTIVE, MODELS, IntegrationTest, main, run
 
 sys.path[:0] = [str(MODELS), str(MODELS.parent.parent / "python")]
 
@@ -29,26 +30,34 @@ EXPECTED = {
     "bert": {("none", False)},
     "t5": {("none", True), ("causal", True), ("none", False)},
 }
+# Padding and packing are tensors of the step.
+MASKED_BY_DATA = ["bert-padded", "llama-packed", "t5-padded"]
 
 
 class AttentionForms(IntegrationTest):
-    def specialized(self, name: str, form: str) -> Path:
+    def succeed(self, *command: object) -> None:
+        finished = run(*command)
+        self.assertEqual(finished.code, 0, f"{command}\n{finished.errors}")
+
+    def imported(self, name: str, form: str) -> Path:
         listed = model_named(name)
         torch.manual_seed(1)
         model = listed.build().train()
         model.set_attn_implementation(form)
         inputs = listed.inputs(2, torch.Generator().manual_seed(0))
         archive, module = self.path(f"{form}.pt2"), self.path(f"{form}.mlir")
-        result = self.path(f"{form}-specialized.mlir")
         smp.export(
             model, inputs, archive, init={".*": "none"}, convention=listed.convention
         )
-        for command in (
-            ("smp-import", archive, "-o", module),
-            ("smp-opt", module, "--smp-specialize=rows=3", "--cse", "-o", result),
-        ):
-            finished = run(*command)
-            self.assertEqual(finished.code, 0, finished.errors)
+        self.succeed("smp-import", archive, "-o", module)
+        return module
+
+    def specialized(self, name: str, form: str) -> Path:
+        result = self.path(f"{form}-specialized.mlir")
+        self.succeed(
+            "smp-opt", self.imported(name, form),
+            "--smp-specialize=rows=3", "--cse", "-o", result,
+        )  # fmt: skip
         return result
 
     def test_same_structure(self) -> None:
@@ -71,6 +80,26 @@ class AttentionForms(IntegrationTest):
                     for line in self.attentions(called)
                 }
                 self.assertEqual(found, expected)
+
+    def test_masks_that_depend_on_data(self) -> None:
+        """Against what PyTorch computed of the called form in float64."""
+        for name in MASKED_BY_DATA:
+            module = self.imported(name, "eager")
+            data = DATA / f"{name}.safetensors"
+            for rows, compared, *options in (
+                ("b2", "f64/train/", "--graph=train"),
+                ("b2", "f64/eval/", "--graph=eval"),
+                ("b3", "f64/train/", "--graph=train"),
+                ("b3", "f64/eval/", "--graph=eval"),
+                ("b2", "grad/", "--gradients", "--results-prefix=grad/"),
+            ):
+                with self.subTest(name, rows=rows, compared=compared):
+                    self.succeed(
+                        "smp-interpret", module, "--precision=f64", "--tolerance=1e-9",
+                        f"--inputs={data}", f"--inputs-prefix={rows}/inputs/",
+                        f"--compare={data}", f"--compare-prefix={rows}/{compared}",
+                        *options,
+                    )  # fmt: skip
 
     def attentions(self, module: Path) -> list[str]:
         """The lines, from the mask on the first `<`."""
