@@ -26,6 +26,7 @@ EXPECTED = {
     "gpt2": {("causal", False)},
     "gpt2-dropout": {("causal", False)},
     "llama": {("causal", False)},
+    "llama-dropout": {("causal", False)},
     "mistral": {("window, 4, 0", False)},
     "bert": {("none", False)},
     "t5": {("none", True), ("causal", True), ("none", False)},

@@ -44,6 +44,8 @@ FACTORS = {
 # Statistics are those of a microbatch: one replica has the losses of several
 # where it has their microbatches; running averages are of the replicas.
 BATCH_NORM = ["resnet"]
+# Those of them that have dropout, with it.
+DROPOUT = ["gpt2-dropout", "llama-dropout", "bert-dropout", "t5-dropout"]
 # Rank 0 has the first and the last part of the model.
 MANUAL = {
     "gpt2": {"transformer.h.0": 0, "transformer.h.1": 1, "transformer.ln_f": 0},

@@ -76,7 +76,7 @@ def gpt2_of(dropout=0.0, layers=2, width=32, heads=2, vocabulary=112, length=16)
     return GPT2LMHeadModel(config)
 
 
-def _llama():
+def _llama(dropout=0.0):
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(
@@ -86,6 +86,7 @@ def _llama():
         num_hidden_layers=2,
         num_attention_heads=4,
         num_key_value_heads=2,
+        attention_dropout=dropout,
         max_position_embeddings=32,
         bos_token_id=0,
         eos_token_id=0,
@@ -272,6 +273,12 @@ MODELS = [
         random=True,
     ),
     Model("llama", _llama, _tokens(96, 12, shifted=True)),
+    Model(
+        "llama-dropout",
+        lambda: _llama(dropout=0.1),
+        _tokens(96, 12, shifted=True),
+        random=True,
+    ),
     Model("llama-packed", _llama, _packed, untrained=True),
     Model("mistral", _mistral, _tokens(64, 12, shifted=True), untrained=True),
     Model("bert", _bert, _masked_tokens, convention="none"),
