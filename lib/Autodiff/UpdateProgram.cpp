@@ -44,6 +44,7 @@ private:
                        int64_t owner);
   Value gradientOf(const Holdings::Trained &entry);
   Value squaredNorm();
+  Value scaleOf(Value squares);
   Value rateOf(ParameterOp parameter);
   void stepAdam(ParameterOp parameter, Value gradient);
   void stepSgd(ParameterOp parameter, Value gradient);
@@ -127,6 +128,20 @@ Value UpdateProgram::squaredNorm() {
                   overStages(builder.getContext(), {}, Placement::Partial),
                   "norm of the gradients");
   return ReduceSumOp::create(builder, loc, squares, ArrayRef<int64_t>{0});
+}
+
+/// What gradients are multiplied by: 1, or the factor that clips them. Where
+/// their norm is not finite it is not a number, and the update is left out.
+Value UpdateProgram::scaleOf(Value squares) {
+  Location loc = program.getLoc();
+  Type type = squares.getType();
+  Value zero = MulOp::create(builder, loc, squares, createFill(type, 0.0));
+  Value one = AddOp::create(builder, loc, zero, createFill(type, 1.0));
+  if (!settings.gradientClipping)
+    return one;
+  Value factor = ClipFactorOp::create(builder, loc, squares,
+                                      number(*settings.gradientClipping));
+  return MulOp::create(builder, loc, factor, one);
 }
 
 /// The learning rate of a parameter: that of the step, or a multiple.
@@ -247,9 +262,7 @@ func::FuncOp UpdateProgram::build() {
     Value squares = squaredNorm();
     program.addResult(BindingKind::Metric, "grad_norm",
                       SqrtOp::create(builder, loc, squares));
-    if (settings.gradientClipping)
-      scale = ClipFactorOp::create(builder, loc, squares,
-                                   number(*settings.gradientClipping));
+    scale = scaleOf(squares);
   }
   rate = StepValueOp::create(builder, loc, StepValue::LearningRate);
   correction1 = StepValueOp::create(builder, loc, StepValue::BiasCorrection1);

@@ -16,9 +16,9 @@
 
 #include "Backpropagation.h"
 #include "Parameters.h"
-#include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/Passes.h"
+#include "smp/Autodiff/ProgramBuilder.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -99,6 +99,27 @@ LogicalResult smp::buildValueAndGradient(func::FuncOp function) {
     if (failed(appendResult(function, name, gradient)))
       return failure();
   eraseDeadOps(block);
+  return success();
+}
+
+LogicalResult smp::buildDerivatives(OpBuilder &builder, ArrayRef<Value> scalars,
+                                    ArrayRef<Value> seeds, ArrayRef<Value> by,
+                                    SmallVectorImpl<Value> &derivatives) {
+  Block &block = *builder.getInsertionBlock();
+  Activity activity;
+  for (Value value : by)
+    activity.addRoot(value);
+  activity.propagate(block);
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  Backpropagation sweep(builder, activity);
+  for (auto [scalar, seed] : llvm::zip_equal(scalars, seeds))
+    sweep.add(scalar, seed);
+  if (failed(sweep.run(ops)))
+    return failure();
+  for (Value value : by)
+    derivatives.push_back(sweep.getCotangent(value));
   return success();
 }
 

@@ -235,10 +235,22 @@ static json outputsToJson(const Programs &programs,
   return result;
 }
 
-/// The first place bound to a name that starts with `prefix`, on the first rank
-/// that has one.
-static void addScalar(json &scalars, const char *name, BindingKind kind,
-                      StringRef prefix, const Programs &programs,
+/// The names of what programs give of a kind.
+static std::set<std::string> keysOf(const Programs &programs,
+                                    BindingKind kind) {
+  std::set<std::string> keys;
+  for (const Program &program : programs.all)
+    for (unsigned i = 0; i < func::FuncOp(program.function).getNumResults();
+         ++i)
+      if (program.result(i).getKind() == kind)
+        keys.insert(program.result(i).getKey().str());
+  return keys;
+}
+
+/// The first place bound to `key`, or to any if that is empty, on the first
+/// rank that has one.
+static void addScalar(json &scalars, const std::string &name, BindingKind kind,
+                      StringRef key, const Programs &programs,
                       const std::vector<RankArenas> &ranks) {
   const Program *best = nullptr;
   BindingAttr chosen;
@@ -246,7 +258,8 @@ static void addScalar(json &scalars, const char *name, BindingKind kind,
     for (unsigned i = 0; i < func::FuncOp(program.function).getNumResults();
          ++i) {
       BindingAttr binding = program.result(i);
-      if (binding.getKind() == kind && binding.getKey().starts_with(prefix) &&
+      if (binding.getKind() == kind &&
+          (key.empty() || binding.getKey() == key) &&
           (!best || program.rank < best->rank)) {
         best = &program;
         chosen = binding;
@@ -261,14 +274,10 @@ static void addScalar(json &scalars, const char *name, BindingKind kind,
 static json scalarsToJson(const Programs &programs,
                           const std::vector<RankArenas> &ranks) {
   json scalars = json::object();
-  auto add = [&](const char *name, BindingKind kind, StringRef prefix) {
-    addScalar(scalars, name, kind, prefix, programs, ranks);
-  };
-  add("loss", BindingKind::Loss, "");
-  add("count", BindingKind::Count, "");
-  add("grad_norm", BindingKind::Metric, "grad_norm");
-  add("eval_sum", BindingKind::Metric, "eval_sum/");
-  add("eval_count", BindingKind::Metric, "eval_count/");
+  addScalar(scalars, "loss", BindingKind::Loss, "", programs, ranks);
+  addScalar(scalars, "count", BindingKind::Count, "", programs, ranks);
+  for (const std::string &name : keysOf(programs, BindingKind::Metric))
+    addScalar(scalars, name, BindingKind::Metric, name, programs, ranks);
   return scalars;
 }
 
@@ -277,14 +286,8 @@ static json scalarsToJson(const Programs &programs,
 //===----------------------------------------------------------------------===//
 
 static json lossNames(const Programs &programs) {
-  std::set<std::string> names;
-  for (const Program &program : programs.all)
-    for (unsigned i = 0; i < func::FuncOp(program.function).getNumResults();
-         ++i)
-      if (program.result(i).getKind() == BindingKind::Loss)
-        names.insert(program.result(i).getKey().str());
   json result = json::array();
-  for (const std::string &name : names)
+  for (const std::string &name : keysOf(programs, BindingKind::Loss))
     result.push_back({{"name", name}});
   return result;
 }

@@ -31,7 +31,7 @@ static FailureOr<std::vector<Tensor>> argumentsOf(func::FuncOp function,
       return function.emitError("expects a name of argument ")
              << index << " of '" << function.getName() << "', got none";
     auto entry = inputs.find(std::string_view(name.getValue()));
-    if (entry == inputs.end() && name == "row_weight") {
+    if (entry == inputs.end() && name == kRowWeight) {
       // Every row counts, unless the weights say otherwise.
       Type type = function.getArgument(index).getType();
       arguments.push_back(Tensor::filled(DataType::F32, shapeOf(type), 1));

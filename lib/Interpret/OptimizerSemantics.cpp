@@ -8,6 +8,8 @@
 #include "Optimizer.h"
 #include "Semantics.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace smp;
 using namespace smp::interpret;
@@ -43,7 +45,8 @@ static Results evaluate(AdamWOp op, Operands in, Context &) {
   if (op.getGradientScale())
     settings.gradientScale = in[7].floats()[0];
   Tensor parameter = in[0], average = in[2], square = in[3];
-  adamWStep(settings, in[1], parameter, average, square);
+  if (!std::isnan(settings.gradientScale))
+    adamWStep(settings, in[1], parameter, average, square);
   return {parameter, average, square};
 }
 
@@ -56,7 +59,8 @@ static Results evaluate(SgdOp op, Operands in, Context &) {
     settings.gradientScale = in.back().floats()[0];
   Tensor parameter = in[0];
   Tensor buffer = buffered ? in[2] : Tensor(in[0].type(), in[0].shape());
-  sgdStep(settings, in[1], parameter, buffer);
+  if (!std::isnan(settings.gradientScale))
+    sgdStep(settings, in[1], parameter, buffer);
   return {parameter, buffer};
 }
 

@@ -43,9 +43,16 @@ LogicalResult StepRunner::checkBatch(const TensorMap &batch) {
 
 LogicalResult StepRunner::run(int64_t step, const TensorMap &batch,
                               StepResult &result) {
-  if (failed(checkBatch(batch)))
+  // Every row counts, unless the weights say otherwise.
+  TensorMap weighted = batch;
+  if (!batch.empty() && llvm::is_contained(inputNames(), kRowWeight) &&
+      batch.begin()->second.rank() > 0)
+    weighted.try_emplace(
+        kRowWeight.str(),
+        Tensor::filled(DataType::F32, {batch.begin()->second.dim(0)}, 1));
+  if (failed(checkBatch(weighted)))
     return failure();
-  return runStep(step, batch, result);
+  return runStep(step, weighted, result);
 }
 
 /// Warm-up rises linearly to the configured rate, which step warmup - 1 has;

@@ -82,6 +82,9 @@ double interpret::applyUpdate(ModuleOp module, const TensorMap &gradients,
     if (auto entry = gradients.find(std::string_view(parameter.getSymName()));
         entry != gradients.end())
       squares += sumOfSquares(entry->second);
+  // What is not finite would spoil the parameters for good.
+  if (!std::isfinite(squares))
+    return std::sqrt(squares);
   double scale = options.config.gradientClipping
                      ? clipFactor(squares, *options.config.gradientClipping)
                      : 1;

@@ -9,6 +9,9 @@
 #include "DerivedGraphs.h"
 
 #include "CloneableValues.h"
+#include "LossTerms.h"
+#include "NeighbourBuilder.h"
+#include "RowWeights.h"
 #include "smp/Autodiff/ProgramBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -80,157 +83,71 @@ static void setResults(func::FuncOp graph,
   eraseDeadOps(graph.getBody().front());
 }
 
-/// Whether a term is of data only: the share of the batch that a penalty is
-/// multiplied by. Evaluation reports losses.
-static bool isShare(MeanLossOp loss) {
-  return CloneableValues().isCloneable(loss.getSum());
-}
-
-namespace {
-
-/// Builds ops in the chunk and scope of another op, before it.
-class NeighbourBuilder {
-public:
-  explicit NeighbourBuilder(Operation *neighbour)
-      : builder(neighbour), neighbour(neighbour) {}
-
-  template <typename OpTy, typename... Args> Value create(Args &&...args) {
-    OpTy op =
-        OpTy::create(builder, neighbour->getLoc(), std::forward<Args>(args)...);
-    copyScope(neighbour, op);
-    op->setAttr(kChunkAttr, neighbour->getAttr(kChunkAttr));
-    return op->getResult(0);
-  }
-  Value fill(RankedTensorType type, double value) {
-    return create<FillOp>(type, APFloat(value), ValueRange());
-  }
-
-  OpBuilder builder;
-
-private:
-  Operation *neighbour;
-};
-
-/// Leaves rows of weight 0 out of the loss terms of a graph.
-class RowWeights {
-public:
-  RowWeights(func::FuncOp graph, int64_t rows) : graph(graph), rows(rows) {}
-
-  LogicalResult apply();
-
-private:
-  Value weight();
-  /// The weight of the row that each place of `type` belongs to, whose first
-  /// dim goes over the rows.
-  Value weightOfPlaces(NeighbourBuilder &b, ArrayRef<int64_t> shape);
-  void weigh(CrossEntropyOp loss);
-  LogicalResult weigh(MeanLossOp loss);
-
-  func::FuncOp graph;
-  int64_t rows;
-  Value argument;
-};
-
-} // namespace
-
-Value RowWeights::weight() {
-  if (argument)
-    return argument;
-  Builder builder(graph.getContext());
-  auto type = RankedTensorType::get({rows}, builder.getF32Type());
-  unsigned index = graph.getNumArguments();
-  DictionaryAttr attributes = builder.getDictionaryAttr(
-      {builder.getNamedAttr(kNameAttr, builder.getStringAttr(kRowWeight)),
-       builder.getNamedAttr(kRoleAttr, builder.getStringAttr(kRowWeight))});
-  (void)graph.insertArgument(index, type, attributes, graph.getLoc());
-  return argument = graph.getArgument(index);
-}
-
-Value RowWeights::weightOfPlaces(NeighbourBuilder &b, ArrayRef<int64_t> shape) {
-  Type element = b.builder.getF32Type();
-  int64_t elements = ShapedType::getNumElements(shape);
-  auto rectangle = RankedTensorType::get({rows, elements / rows}, element);
-  Value expanded = b.create<ExpandOp>(
-      rectangle, weight(), b.builder.getDenseI64ArrayAttr({0}), ValueRange());
-  auto type = RankedTensorType::get(shape, element);
-  if (type == rectangle)
-    return expanded;
-  return b.create<ReshapeOp>(type, expanded, ValueRange());
-}
-
-void RowWeights::weigh(CrossEntropyOp loss) {
-  NeighbourBuilder b(loss);
-  auto labels = cast<RankedTensorType>(loss.getLabels().getType());
-  Value weights = weightOfPlaces(b, labels.getShape());
-  Value zero = b.fill(cast<RankedTensorType>(weights.getType()), 0.0);
-  Value counts = b.create<CompareOp>(ComparePredicate::GT, weights, zero);
-  Value ignored = b.fill(labels, static_cast<int64_t>(loss.getIgnoreIndex()));
-  loss.getLabelsMutable().assign(
-      b.create<SelectOp>(labels, counts, loss.getLabels(), ignored));
-}
-
-/// A sum over all places of a value whose first dim goes over the rows: the
-/// places are weighted, and counted.
-LogicalResult RowWeights::weigh(MeanLossOp loss) {
-  if (loss.getSum().getDefiningOp<CrossEntropyOp>() || isShare(loss))
-    return success();
-  auto sum = loss.getSum().getDefiningOp<ReduceSumOp>();
-  auto type = sum ? cast<RankedTensorType>(sum.getOperand().getType())
-                  : RankedTensorType();
-  bool wholeRows =
-      type && type.getRank() > 0 &&
-      sum.getDims().size() == static_cast<size_t>(type.getRank()) &&
-      type.getDimSize(0) % rows == 0;
-  if (!wholeRows)
-    return loss.emitError("expects a loss that is a sum over rows, so that "
-                          "evaluation can leave out padded ones, got another");
-  NeighbourBuilder b(sum);
-  Value weights = weightOfPlaces(b, type.getShape());
-  Value same = weights;
-  if (weights.getType() != type)
-    same = b.create<CastOp>(type, weights);
-  sum.getOperandMutable().assign(b.create<MulOp>(sum.getOperand(), same));
-  auto integers =
-      RankedTensorType::get(type.getShape(), b.builder.getI64Type());
-  Value ones = b.create<CastOp>(integers, weights);
-  loss.getCountMutable().assign(b.create<ReduceSumOp>(ones, sum.getDims()));
+/// What a loss grows by with each of its terms: numbers of the model, since a
+/// loss is a weighted sum of its terms. Null for what is not part of it.
+static LogicalResult weightsOf(ArrayRef<Value> terms, ArrayRef<Value> losses,
+                               NeighbourBuilder &b,
+                               SmallVectorImpl<Value> &weights) {
+  Block *block = b.builder.getInsertionBlock();
+  Operation *before = block->getTerminator()->getPrevNode();
+  SmallVector<Value> seeds;
+  for (Value loss : losses)
+    seeds.push_back(b.fill(cast<RankedTensorType>(loss.getType()), 1.0));
+  if (failed(buildDerivatives(b.builder, losses, seeds, terms, weights)))
+    return failure();
+  for (Operation *op = before->getNextNode(); op != block->getTerminator();
+       op = op->getNextNode())
+    b.adopt(op);
   return success();
 }
 
-LogicalResult RowWeights::apply() {
-  graph.walk([&](CrossEntropyOp loss) { weigh(loss); });
-  WalkResult result = graph.walk([&](MeanLossOp loss) {
-    return failed(weigh(loss)) ? WalkResult::interrupt()
-                               : WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
+/// The parts of the loss that evaluation adds up over a file: each term's sum,
+/// times its weight, and its count. A sum counts nothing.
+static LogicalResult
+addMetrics(func::FuncOp graph, ArrayRef<LossTerm> terms,
+           SmallVectorImpl<std::pair<Value, std::string>> &metrics) {
+  SmallVector<Value> losses = lossesOf(graph), values, weights;
+  for (const LossTerm &term : terms)
+    values.push_back(term.value);
+  // Where the last part of a loss is made, all of its terms are known.
+  auto chunkOf = [](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? op->getAttrOfType<IntegerAttr>(kChunkAttr).getInt() : 0;
+  };
+  Value last = *llvm::max_element(
+      losses, [&](Value a, Value b) { return chunkOf(a) < chunkOf(b); });
+  NeighbourBuilder b(last.getDefiningOp());
+  b.builder.setInsertionPoint(graph.getBody().front().getTerminator());
+  bool isWhole = losses.size() == 1 && values == losses;
+  if (!isWhole && failed(weightsOf(values, losses, b, weights)))
+    return failure();
+  auto scalar = RankedTensorType::get({}, b.builder.getF64Type());
+  for (auto [index, term] : llvm::enumerate(terms)) {
+    Value sum = b.create<CastOp>(scalar, term.sum);
+    if (!isWhole)
+      sum = b.create<MulOp>(sum, b.create<CastOp>(scalar, weights[index]));
+    metrics.emplace_back(sum, "eval_sum/" + term.name);
+    if (term.count)
+      metrics.emplace_back(b.create<CastOp>(scalar, term.count),
+                           "eval_count/" + term.name);
+  }
+  return success();
 }
 
-FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
+FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows,
+                                            bool pads) {
   func::FuncOp graph = copyOf(train, "evaluate");
   removeRandomness(graph);
   useRunningAverages(graph);
-  if (failed(RowWeights(graph, rows).apply()))
+  if (pads)
+    (void)weighRows(graph, rows);
+  SmallVector<std::pair<Value, std::string>> metrics;
+  auto terms = findLossTerms(graph);
+  if (succeeded(terms) && !terms->empty() &&
+      failed(addMetrics(graph, *terms, metrics)))
     return failure();
-  SmallVector<std::string> names;
-  SmallVector<Value> values;
-  graph.walk([&](MeanLossOp loss) {
-    if (isShare(loss))
-      return;
-    NeighbourBuilder b(loss);
-    auto scalar = RankedTensorType::get({}, b.builder.getF64Type());
-    values.push_back(b.create<CastOp>(scalar, loss.getSum()));
-    names.push_back(("eval_sum/" + loss.getTerm()).str());
-    values.push_back(b.create<CastOp>(scalar, loss.getCount()));
-    names.push_back(("eval_count/" + loss.getTerm()).str());
-  });
-  if (names.size() > 2)
-    emitWarning(train.getLoc(), "expects a loss of one term to evaluate, got ")
-        << names.size() / 2 << ": evaluation reports the mean of '"
-        << StringRef(names.front()).split('/').second
-        << "' alone, and training their sum";
   SmallVector<std::pair<Value, StringRef>> results;
-  for (auto [value, name] : llvm::zip_equal(values, names))
+  for (const auto &[value, name] : metrics)
     results.emplace_back(value, name);
   setResults(graph, results, kMetricRole);
   return graph;

@@ -15,8 +15,6 @@
 
 namespace smp {
 
-/// Name of the model input that holds the weight of each row, and its role.
-inline constexpr llvm::StringLiteral kRowWeight = "row_weight";
 /// Role of a result that adds to a number kept over a pass of evaluation.
 inline constexpr llvm::StringLiteral kMetricRole = "metric";
 
@@ -25,11 +23,13 @@ inline constexpr llvm::StringLiteral kMetricRole = "metric";
 inline constexpr llvm::StringLiteral kActivationsAttr = "smp.activations";
 
 /// Copies `train` and makes it the graph of evaluation: random ops do nothing;
-/// rows whose weight is 0 count in no mean-type loss; the results are the sum
-/// (`eval_sum/<term>`) and the count (`eval_count/<term>`) of each loss term,
-/// f64, of role `metric`. Fails where a loss cannot leave out rows.
+/// if `pads`, rows whose weight is 0 count in no term of the loss, where those
+/// are sums over rows; the results are, of each term, the sum
+/// (`eval_sum/<term>`) times its weight in the loss, and what it is divided by
+/// (`eval_count/<term>`) unless it is a sum itself, f64, of role `metric`.
+/// There are none where samples reach the loss in another way.
 llvm::FailureOr<mlir::func::FuncOp> deriveEvaluate(mlir::func::FuncOp train,
-                                                   int64_t rows);
+                                                   int64_t rows, bool pads);
 
 /// Copies `train` and makes it the graph of prediction: random ops do nothing,
 /// and the results are those of role `output`.

@@ -7,6 +7,7 @@
 
 #include "CloneableValues.h"
 #include "DerivedGraphs.h"
+#include "RowWeights.h"
 #include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/ProgramBuilder.h"
 #include "smp/Partition/PartitionModule.h"
@@ -319,11 +320,15 @@ LogicalResult smp::stageChunks(ModuleOp module) {
                    ArrayRef<StringRef> roles) {
     return GraphStager(graph, chunks, activations).run(suffix, roles);
   };
+  // Padded rows can be left out of a step unless they change the others.
+  bool pads = !module->hasAttr(kDropLastAttr);
+  if (pads && !rowsInteract(train))
+    (void)weighRows(train, rows);
   FailureOr<SmallVector<func::FuncOp>> forward =
       stage(train, "forward", {"loss", "state"});
   if (failed(forward))
     return failure();
-  FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows);
+  FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows, pads);
   if (failed(evaluateGraph))
     return failure();
   func::FuncOp predictGraph = derivePredict(train);

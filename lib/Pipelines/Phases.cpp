@@ -282,6 +282,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
     return partition();
   case Phase::Stage:
     normalizeLoss();
+    if (config.dropLast)
+      module->setAttr(kDropLastAttr, UnitAttr::get(module->getContext()));
     return stageChunks(module);
   case Phase::Differentiate:
     return differentiate();

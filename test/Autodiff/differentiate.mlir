@@ -50,7 +50,12 @@
 // CHECK:         %[[Z:.*]] = smp.fill 0.000000e+00 : tensor<1xf64>
 // CHECK:         smp.concat %[[N]], %[[Z]] dim 0
 // CHECK:         smp.reshard %{{.*}} from <pp = partial> to <>
-// CHECK:         %[[F:.*]] = smp.clip_factor %{{.*}} max 1.000000e+00
+// Where the norm is not finite, the factor is no number.
+// CHECK:         %[[S:.*]] = smp.reduce_sum
+// CHECK:         %[[O:.*]] = smp.mul %[[S]], %{{.*}}
+// CHECK:         %[[ONE:.*]] = smp.add %[[O]], %{{.*}}
+// CHECK:         %[[C:.*]] = smp.clip_factor %[[S]] max 1.000000e+00
+// CHECK:         %[[F:.*]] = smp.mul %[[C]], %[[ONE]]
 // CHECK:         smp.sgd %{{.*}}, %[[G]] buffer %{{.*}} scale %[[F]] momentum 9.000000e-01
 // CHECK: smp.rank @rank0 0 begin_step @rank0_begin_step update @rank0_update
 

@@ -1,5 +1,31 @@
-// RUN: smp-opt %s --smp-partition=partitions=1 --smp-stage -o /dev/null 2>&1 | FileCheck %s
-// CHECK: warning: expects a loss of one term to evaluate, got 2: evaluation reports the mean of 'loss' alone, and training their sum
+// Each term of a loss is weighed by rows and evaluated as it counts in the loss.
+// RUN: smp-opt %s --smp-partition=partitions=1 --smp-stage | FileCheck %s
+// RUN: sed 's/smp.rows = 2/smp.drop_last, smp.rows = 2/' %s | smp-opt --smp-partition=partitions=1 --smp-stage | FileCheck %s --check-prefix=DROP
+// DROP-NOT: row_weight
+// RUN: sed 's/attributes {smp.rows = 2/attributes {smp.rows = 3/' %s | smp-opt --smp-partition=partitions=1 --smp-stage | FileCheck %s --check-prefix=DROP
+
+// CHECK-LABEL: func.func @chunk0_forward
+// CHECK-SAME:    %[[ROWS:[a-z0-9]+]]: tensor<2xf32> {smp.binding = #smp.binding<input, "row_weight">
+// CHECK-SAME:    %[[LABELS:[a-z0-9]+]]: tensor<2xi64>
+// CHECK:         %[[OWN:.*]] = smp.select %{{.*}}, %[[LABELS]], %{{.*}}
+// CHECK:         %[[SUM:.*]], %[[COUNT:.*]], %{{.*}} = smp.cross_entropy %[[Z:.*]], %[[OWN]]
+// CHECK:         %[[COUNTS:.*]] = smp.expand
+// CHECK:         %[[WEIGHTS:.*]] = smp.cast %[[COUNTS]] : tensor<2x5xi1> -> tensor<2x5xf32>
+// CHECK:         %[[WEIGHED:.*]] = smp.mul %[[Z]], %[[WEIGHTS]]
+// CHECK:         %[[ONES:.*]] = smp.cast %[[COUNTS]] : tensor<2x5xi1> -> tensor<2x5xi64>
+// CHECK:         %[[N:.*]] = smp.reduce_sum %[[ONES]]
+// CHECK:         %[[SIZE:.*]] = smp.reduce_sum %[[WEIGHED]]
+// CHECK:         smp.mean_loss "size" %[[SIZE]] by %[[N]]
+
+// The sum of squares is not divided.
+// CHECK-LABEL: func.func @chunk0_evaluate
+// CHECK-SAME:    #smp.binding<metric, "eval_sum/loss">
+// CHECK-SAME:    #smp.binding<metric, "eval_count/loss">
+// CHECK-SAME:    #smp.binding<metric, "eval_sum/size">
+// CHECK-SAME:    #smp.binding<metric, "eval_count/size">
+// CHECK-SAME:    #smp.binding<metric, "eval_sum/sum_2">
+// CHECK-NOT:     eval_count/sum_2
+// CHECK-LABEL: func.func @chunk0_predict
 
 module attributes {smp.rows = 2 : i64} {
 smp.parameter @"a.weight" : tensor<5x3xf32>
@@ -11,7 +37,10 @@ func.func @train(%x: tensor<2x3xf32> {smp.name = "x", smp.role = "input"}, %l: t
   %size = smp.reduce_sum %z [0, 1] : tensor<2x5xf32> -> tensor<f32>
   %ten = smp.fill 10.0 : tensor<i64>
   %more = smp.mean_loss "size" %size by %ten : tensor<f32>
-  %sum = smp.add %loss, %more : tensor<f32>
+  %both = smp.add %loss, %more : tensor<f32>
+  %squared = smp.mul %z, %z : tensor<2x5xf32>
+  %squares = smp.reduce_sum %squared [0, 1] : tensor<2x5xf32> -> tensor<f32>
+  %sum = smp.add %both, %squares : tensor<f32>
   return %sum : tensor<f32>
 }
 }

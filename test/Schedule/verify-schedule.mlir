@@ -3,9 +3,9 @@
 // RUN: smp-opt %t.mlir --smp-verify-schedule -o /dev/null
 
 // A gradient is written where the one before is still being sent.
-// RUN: sed '/@train/,/@evaluate/s/waits \[9, 10\]/waits [10]/' %t.mlir > %t.early.mlir
+// RUN: sed '/@train/,/@evaluate/s/waits \[13, 14\]/waits [14]/' %t.mlir > %t.early.mlir
 // RUN: not smp-opt %t.early.mlir --smp-verify-schedule 2>&1 | FileCheck %s --check-prefix=EARLY
-// EARLY: error: expects slot 0 of 'boundary.cot.c1-c0' to be free before it is written, got rank 1 action 11 (backward of chunk 1, microbatch 1) that does not wait for rank 1 action 9 (send of edge 'cot.c1-c0', microbatch 0, to rank 0)
+// EARLY: error: expects slot 0 of 'boundary.cot.c1-c0' to be free before it is written, got rank 1 action 15 (backward of chunk 1, microbatch 1) that does not wait for rank 1 action 13 (send of edge 'cot.c1-c0', microbatch 0, to rank 0)
 
 // A step without its update.
 // RUN: sed '/launch @rank1_update/d' %t.mlir > %t.short.mlir

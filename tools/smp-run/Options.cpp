@@ -84,6 +84,13 @@ static Status setDataOrder(Options &options, const std::string &value) {
   return {};
 }
 
+static Status setOnNan(Options &options, const std::string &value) {
+  if (value != "stop" && value != "skip")
+    return wrongValue("'stop' or 'skip'", value);
+  options.onNan = value;
+  return {};
+}
+
 static const std::vector<OptionSpec> &optionSpecs() {
   constexpr const char *count = "an integer of at least 1";
   constexpr const char *wide = "an integer from 0 to 2^64 - 1";
@@ -110,6 +117,10 @@ static const std::vector<OptionSpec> &optionSpecs() {
       {"steps", "N", "updates in all, those before a resume included", "",
        number<int64_t>(&Options::steps, 0, "an integer from 0 to 2^60",
                        int64_t(1) << 60)},
+      {"on-nan", "stop|skip",
+       "where a loss or the norm of the gradients is not finite: end with an "
+       "error, or leave that step's update out and go on",
+       "stop", setOnNan},
       {"eval-data", "FILE",
        "evaluated whole after the last step, as --eval-data held-out.u8", "",
        text(&Options::evalData)},

@@ -24,6 +24,7 @@ struct Options {
   std::string dataOrder = "shuffled";
   std::string data, evalData, metrics, trace, init, checkpointDirectory;
   std::optional<int64_t> steps;
+  std::string onNan = "stop";
   int64_t evalEvery = 0, saveEvery = 0;
   bool resume = false;
   std::optional<uint64_t> seed;

@@ -220,6 +220,7 @@ Result<TrainSummary> Run::trainSteps() {
   train.metrics = options.metrics;
   train.evaluates = !options.evalData.empty();
   train.appendMetrics = options.resume;
+  train.onNan = options.onNan == "skip" ? OnNan::Skip : OnNan::Stop;
   train.log = log;
   train.terminal = log && std::getenv("SMP_RUN_TERMINAL");
   train.stop = stopRequested;

@@ -29,6 +29,15 @@ mlir::LogicalResult differentiateChunks(mlir::ModuleOp module);
 /// `smp-value-and-gradient`).
 mlir::LogicalResult buildValueAndGradient(mlir::func::FuncOp function);
 
+/// Builds what scalars grow by with each of the values `by`, from the
+/// cotangents `seeds` of the scalars; null where they do not depend on it. All
+/// are of one block, and the new ops come at the insertion point of `builder`.
+mlir::LogicalResult
+buildDerivatives(mlir::OpBuilder &builder, mlir::ArrayRef<mlir::Value> scalars,
+                 mlir::ArrayRef<mlir::Value> seeds,
+                 mlir::ArrayRef<mlir::Value> by,
+                 mlir::SmallVectorImpl<mlir::Value> &derivatives);
+
 } // namespace smp
 
 #endif // SMP_AUTODIFF_DIFFERENTIATE_H

@@ -77,7 +77,7 @@ def Smp_AdamWOp : Smp_ModelOp<"adamw",
   let description = [{
     One step of AdamW on a parameter: decay, new first and second moments,
     bias-corrected update; gradients are multiplied by `gradient_scale`
-    first. Made by `differentiate` in `update` programs; `lower` puts it
+    first, and where that is not a number nothing changes. Made by `differentiate` in `update` programs; `lower` puts it
     into a cluster, whose kernel `emit` builds. It is one of Adam if the
     decay is `coupled`: then the gradient grows by the decay times the
     parameter.
@@ -108,7 +108,8 @@ def Smp_SgdOp : Smp_ModelOp<"sgd",
   let summary = "one step of stochastic gradient descent; the new momentum is the gradient where there is no buffer";
   let description = [{
     One step of gradient descent on a parameter: decay is added to the
-    scaled gradient, the momentum becomes `momentum` times itself plus that
+    gradient times `gradient_scale` (where that is not a number, nothing
+    changes), the momentum becomes `momentum` times itself plus that
     (or that alone where there is no buffer), and the parameter moves
     against it. Made by `differentiate` in `update` programs; `lower` puts
     it into a cluster, whose kernel `emit` builds.

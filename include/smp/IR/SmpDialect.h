@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kChunkAttr = "smp.chunk";
 /// `output`).
 inline constexpr llvm::StringLiteral kNameAttr = "smp.name";
 inline constexpr llvm::StringLiteral kRoleAttr = "smp.role";
+/// Name of the model input that holds the weight of each row, and its role:
+/// rows of weight 0 are padding.
+inline constexpr llvm::StringLiteral kRowWeight = "row_weight";
 
 namespace detail {
 /// One operation for each element of the first result.

@@ -21,6 +21,10 @@ namespace smp {
 /// i64). The number of pp ranks is `kPipelineDegreeAttr`.
 inline constexpr llvm::StringLiteral kChunkRanksAttr = "smp.chunks";
 
+/// Where no batch is padded, as a ragged last one is left out (`drop_last`). A
+/// unit attribute of the module.
+inline constexpr llvm::StringLiteral kDropLastAttr = "smp.drop_last";
+
 struct PartitionOptions {
   int64_t partitions = 1;
   double memoryWeight = 0.8;

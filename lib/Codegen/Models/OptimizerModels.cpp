@@ -41,6 +41,15 @@ public:
   Value gradient(Value elements, Value scale) {
     return scale ? mulF(e, elements, round(get(scale))) : elements;
   }
+  /// The new value, or the old one where the scale is not a number.
+  Value unlessLeftOut(Value fresh, Value old, Value scale) {
+    if (!scale)
+      return fresh;
+    Value factor = round(get(scale));
+    Value isNumber =
+        arith::CmpFOp::create(e.b, arith::CmpFPredicate::ORD, factor, factor);
+    return e.select(isNumber, fresh, old);
+  }
 
 private:
   KernelEmitter &e;
@@ -66,20 +75,24 @@ struct AdamWModel : PointwiseOpInterface::ExternalModel<AdamWModel, AdamWOp> {
     Value root = step.round(
         math::SqrtOp::create(e.b, step.get(op.getBiasCorrection2())));
 
-    Value g =
-        step.gradient(e.at(op.getGradient(), index), op.getGradientScale());
-    Value p = e.at(op.getParameter(), index);
+    Value scale = op.getGradientScale();
+    Value g = step.gradient(e.at(op.getGradient(), index), scale);
+    Value oldP = e.at(op.getParameter(), index), p = oldP;
     if (op.getCoupled())
       g = addF(e, g, mulF(e, c(decay), p));
     else
       p = mulF(e, p, keep);
-    Value m = e.at(op.getExpAvg(), index), v = e.at(op.getExpAvgSq(), index);
-    m = addF(e, mulF(e, c(beta1), m), mulF(e, c(1 - beta1), g));
-    v = addF(e, mulF(e, c(beta2), v), mulF(e, mulF(e, c(1 - beta2), g), g));
+    Value oldM = e.at(op.getExpAvg(), index),
+          oldV = e.at(op.getExpAvgSq(), index);
+    Value m = addF(e, mulF(e, c(beta1), oldM), mulF(e, c(1 - beta1), g));
+    Value v =
+        addF(e, mulF(e, c(beta2), oldV), mulF(e, mulF(e, c(1 - beta2), g), g));
     Value deviation = addF(e, divF(e, sqrt(e, v), root),
                            c(op.getEpsilon().convertToDouble()));
     p = subF(e, p, divF(e, mulF(e, stepSize, m), deviation));
-    results.append({p, m, v});
+    results.append({step.unlessLeftOut(p, oldP, scale),
+                    step.unlessLeftOut(m, oldM, scale),
+                    step.unlessLeftOut(v, oldV, scale)});
   }
   bool needsCoordinates(Operation *) const { return false; }
 };
@@ -93,17 +106,19 @@ struct SgdModel : PointwiseOpInterface::ExternalModel<SgdModel, SgdOp> {
     auto c = [&](const APFloat &value) {
       return e.splat(value.convertToDouble(), type);
     };
-    Value p = e.at(op.getParameter(), index);
-    Value g =
-        step.gradient(e.at(op.getGradient(), index), op.getGradientScale());
-    g = addF(e, g, mulF(e, c(op.getWeightDecay()), p));
-    if (op.getMomentumBuffer())
-      g = addF(
-          e, mulF(e, c(op.getMomentum()), e.at(op.getMomentumBuffer(), index)),
-          g);
+    Value scale = op.getGradientScale();
+    Value old = e.at(op.getParameter(), index);
+    Value g = step.gradient(e.at(op.getGradient(), index), scale);
+    g = addF(e, g, mulF(e, c(op.getWeightDecay()), old));
+    Value momentum = g;
+    if (Value buffer = op.getMomentumBuffer()) {
+      Value before = e.at(buffer, index);
+      g = addF(e, mulF(e, c(op.getMomentum()), before), g);
+      momentum = step.unlessLeftOut(g, before, scale);
+    }
     Value rate = step.round(step.get(op.getLearningRate()));
-    p = subF(e, p, mulF(e, rate, g));
-    results.append({p, g});
+    Value p = subF(e, old, mulF(e, rate, g));
+    results.append({step.unlessLeftOut(p, old, scale), momentum});
   }
   bool needsCoordinates(Operation *) const { return false; }
 };

@@ -44,7 +44,8 @@ json Manifest::toJson() const {
           {"progress",
            {{"step", progress.step},
             {"samples", progress.samples},
-            {"seed", progress.seed}}},
+            {"seed", progress.seed},
+            {"skipped", progress.skipped}}},
           {"chunk_bytes", chunkBytes},
           {"files", std::move(fileList)},
           {"model", tensorsToJson(model)},
@@ -145,7 +146,8 @@ Result<Manifest> Manifest::fromJson(const json &json) {
   const auto &progress = reader.object(json, "progress");
   manifest.progress = {reader.integer(progress, "step"),
                        reader.integer(progress, "samples"),
-                       static_cast<uint64_t>(reader.integer(progress, "seed"))};
+                       static_cast<uint64_t>(reader.integer(progress, "seed")),
+                       reader.integer(progress, "skipped")};
   for (const auto &[name, entry] : reader.object(json, "files").items())
     manifest.files[name] = readFileEntry(reader, entry);
   for (auto [kind, tensors] : {std::pair("model", &manifest.model),
@@ -157,6 +159,8 @@ Result<Manifest> Manifest::fromJson(const json &json) {
     }
   reader.expect(manifest.progress.step >= 0 &&
                 manifest.progress.step <= maxProgress &&
+                manifest.progress.skipped >= 0 &&
+                manifest.progress.skipped <= manifest.progress.step &&
                 manifest.progress.samples >= 0 &&
                 manifest.progress.samples <= maxProgress);
   if (!reader)

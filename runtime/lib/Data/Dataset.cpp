@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Data/Dataset.h"
-#include <cstring>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -39,15 +38,14 @@ Status Dataset::read(const InputSpec &input, std::span<const Sample> samples,
   auto *row = static_cast<std::byte *>(rows);
   for (const Sample &sample : samples) {
     if (input.role == InputRole::RowWeight) {
-      float weight = sample.index < 0 ? 0.0f : 1.0f;
+      float weight = sample.padding ? 0.0f : 1.0f;
       for (int64_t i = 0; i < elements; ++i)
         convertElements(DataType::F32, &weight, input.type,
                         row + i * byteWidth(input.type), 1);
-    } else if (sample.index < 0) {
-      std::memset(row, 0, rowBytes);
-    } else if (sample.index >= size()) {
-      return Error{"expects a sample below " + std::to_string(size()) +
-                   ", got " + std::to_string(sample.index)};
+    } else if (sample.index < 0 || sample.index >= size()) {
+      return Error{"expects a sample from 0 and below " +
+                   std::to_string(size()) + ", got " +
+                   std::to_string(sample.index)};
     } else {
       SMP_RETURN_IF_ERROR(readRow(input, sample, row));
     }

@@ -91,7 +91,7 @@ Status Generator::prepare(const Session::GenerateOptions &options) {
 Status Generator::predict() {
   StepInput input;
   input.state = [&](int64_t microbatch) {
-    return session.context.state(0, microbatch);
+    return session.context.state(0, 0, microbatch);
   };
   input.load = [&](const LoadAction &load, int64_t, void *rows) -> Status {
     const InputSpec &spec = session.theJob.inputs[load.input].spec;

@@ -8,6 +8,7 @@
 #include "smp/runtime/Session/Session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace smp;
@@ -50,19 +51,80 @@ Status Session::openTrainingData(const std::string &path, DataOrder order) {
     trainingOrder = order == DataOrder::File
                         ? SampleOrder::inFileOrder(training->size())
                         : SampleOrder(training->size(), context.seed);
-  return agree(theComm, status);
+  SMP_RETURN_IF_ERROR(agree(theComm, status));
+  int64_t rows = context.samplesPerStep();
+  SMP_ASSIGN_OR_RETURN(int64_t samples,
+                       agreeOnSize(path, training.get(), rankJob.train, rows));
+  if (samples > 0)
+    batches.emplace(samples, rows, theJob.config.dropLast);
+  return {};
 }
 
-/// Whether some input tells padded rows from real ones.
-static bool hasRowWeights(const Job &job) {
-  return std::ranges::any_of(job.inputs, [](const Input &input) {
-    return input.spec.role == InputRole::RowWeight;
+/// Whether some input of a schedule tells padded rows from real ones.
+static bool readsRowWeights(const Job &job, const Schedule &schedule) {
+  return std::ranges::any_of(schedule.actions, [&](const Action &action) {
+    const auto *load = std::get_if<LoadAction>(&action.work);
+    return load && job.inputs[load->input].spec.role == InputRole::RowWeight;
   });
+}
+
+/// An error unless the samples make whole batches, or the last one may be
+/// padded or left out.
+static Status checkLastBatch(const std::string &path, int64_t samples,
+                             int64_t rows, bool pads, bool drops) {
+  std::string got = ", got " + std::to_string(samples);
+  if (drops && samples < rows)
+    return Error{"'" + path + "': expects at least " + std::to_string(rows) +
+                     " samples, one batch, as 'drop_last' leaves out smaller "
+                     "ones" +
+                     got,
+                 "use more data, fewer replicas, or compile with a smaller "
+                 "'batch_size'"};
+  if (drops || pads || samples % rows == 0)
+    return {};
+  return Error{"'" + path + "': expects a multiple of " + std::to_string(rows) +
+                   " samples, as this model's loss cannot leave out padded "
+                   "rows" +
+                   got,
+               "compile with 'drop_last' to leave out the last batch"};
+}
+
+/// Ranks that read no inputs learn from the others how many samples there are,
+/// and whether batches may have fewer rows.
+Result<int64_t> Session::agreeOnSize(const std::string &path,
+                                     const Dataset *data,
+                                     const Schedule &schedule, int64_t rows) {
+  int64_t samples = data ? data->size() : 0;
+  bool pads = readsRowWeights(theJob, schedule);
+  SMP_ASSIGN_OR_RETURN(
+      std::vector<std::string> all,
+      theComm.allGatherObjects(theComm.world(), std::to_string(samples) +
+                                                    (pads ? " pads" : "")));
+  for (const std::string &text : all) {
+    samples = std::max<int64_t>(samples, std::stoll(text));
+    pads |= text.ends_with("pads");
+  }
+  if (samples > 0)
+    SMP_RETURN_IF_ERROR(agree(theComm, checkLastBatch(path, samples, rows, pads,
+                                                      theJob.config.dropLast)));
+  return samples;
+}
+
+static constexpr std::string_view sumPrefix = "eval_sum/",
+                                  countPrefix = "eval_count/";
+
+/// The terms of the loss that the evaluation program adds up.
+static std::vector<std::string> evaluationTerms(const Job &job) {
+  std::vector<std::string> terms;
+  for (const auto &[name, scalar] : job.scalars)
+    if (name.starts_with(sumPrefix))
+      terms.push_back(name.substr(sumPrefix.size()));
+  return terms;
 }
 
 Status Session::openEvaluationData(const std::string &path) {
   Status status;
-  if (!theJob.scalars.count("eval_sum") || !theJob.scalars.count("eval_count"))
+  if (evaluationTerms(theJob).empty())
     status = Error{"expects a job with an evaluation program, got one without"};
   if (status && consumesInputs(rankJob.evaluate)) {
     auto opened = openData(path);
@@ -71,40 +133,53 @@ Status Session::openEvaluationData(const std::string &path) {
     else
       status = opened.error();
   }
-  int64_t rows = context.owners * context.microbatches * context.rows;
-  if (status && evaluation && evaluation->size() % rows != 0 &&
-      !hasRowWeights(theJob) && !theJob.config.dropLast)
-    status =
-        Error{"'" + path + "': expects a multiple of " + std::to_string(rows) +
-                  " samples, got " + std::to_string(evaluation->size()) +
-                  ": this model's loss cannot leave out padded rows",
-              "compile with 'drop_last' to leave out the last batch"};
-  return agree(theComm, status);
+  SMP_RETURN_IF_ERROR(agree(theComm, status));
+  SMP_ASSIGN_OR_RETURN(
+      evaluationSize,
+      agreeOnSize(path, evaluation.get(), rankJob.evaluate, evaluationRows()));
+  return {};
 }
 
 void Session::setProgress(const Progress &progress) {
-  sampleBase = progress.samples - progress.step * context.samplesPerStep();
+  begin = progress;
   context.seed = progress.seed;
+  context.skipped = progress.skipped;
+}
+
+Batch Session::batchOf(int64_t step) const {
+  int64_t rows = context.samplesPerStep();
+  if (!batches)
+    return {begin.samples + (step - begin.step) * rows, rows};
+  return batches->after(begin.samples, step - begin.step);
 }
 
 Progress Session::progressAfter(int64_t step) const {
-  return {step, sampleBase + step * context.samplesPerStep(), context.seed};
+  int64_t samples = begin.samples;
+  if (step > begin.step) {
+    Batch last = batchOf(step - 1);
+    samples = last.position + last.rows;
+  }
+  return {step, samples, context.seed, context.skipped};
 }
 
 Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
+  Batch batch = batchOf(step);
   StepInput input;
   input.step = step;
   input.state = [&](int64_t microbatch) {
-    StepState state = context.state(step, microbatch);
-    state.sampleOffset += sampleBase;
-    return state;
+    return context.state(step, batch.position, microbatch);
   };
   input.load = [&](const LoadAction &load, int64_t microbatch, void *rows) {
     std::vector<Sample> samples;
     samples.reserve(size_t(context.rows));
-    int64_t first = sampleBase + context.sampleOffset(step, microbatch);
-    for (int64_t row = 0; row < context.rows; ++row)
-      samples.push_back(trainingOrder->at(first + row));
+    for (int64_t row = 0; row < context.rows; ++row) {
+      // A missing row repeats the first, whose values are fit to compute with.
+      int64_t place = context.rowOffset(microbatch) + row;
+      bool exists = place < batch.rows;
+      samples.push_back(
+          trainingOrder->at(batch.position + (exists ? place : 0)));
+      samples.back().padding = !exists;
+    }
     return training->read(theJob.inputs[load.input].spec, samples, rows);
   };
   SMP_RETURN_IF_ERROR(executor->run(rankJob.train, input));
@@ -124,6 +199,9 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   if (theJob.scalars.count("grad_norm"))
     result.gradientNorm = values[1];
   result.interrupted = values[2] > 0;
+  result.samples = batch.rows;
+  result.leftOut = result.gradientNorm && !std::isfinite(*result.gradientNorm);
+  context.skipped += result.leftOut;
   return result;
 }
 
@@ -136,7 +214,7 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
   StepInput input;
   input.step = step;
   input.state = [&](int64_t microbatch) {
-    StepState state = context.state(step, microbatch);
+    StepState state = context.state(step, 0, microbatch);
     state.sampleOffset = firstSample(microbatch);
     return state;
   };
@@ -145,7 +223,7 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
     for (int64_t row = 0; row < context.rows; ++row) {
       int64_t index = firstSample(microbatch) + row;
       bool exists = index < evaluation->size();
-      samples.push_back(exists ? Sample{index, -1} : Sample{});
+      samples.push_back({exists ? index : 0, -1, !exists});
     }
     return evaluation->read(theJob.inputs[load.input].spec, samples, rows);
   };
@@ -153,29 +231,51 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
 }
 
 Result<double> Session::evaluate(int64_t step) {
-  // Only ranks that read inputs know the size of the file.
-  int64_t samples = evaluation ? evaluation->size() : 0;
-  SMP_ASSIGN_OR_RETURN(
-      std::vector<std::string> sizes,
-      theComm.allGatherObjects(theComm.world(), std::to_string(samples)));
-  for (const std::string &text : sizes)
-    samples = std::max<int64_t>(samples, std::stoll(text));
-  int64_t rows = context.owners * context.microbatches * context.rows;
-  int64_t passes =
-      theJob.config.dropLast ? samples / rows : (samples + rows - 1) / rows;
-  for (const char *name : {"eval_sum", "eval_count"})
+  int64_t rows = evaluationRows();
+  int64_t passes = theJob.config.dropLast ? evaluationSize / rows
+                                          : (evaluationSize + rows - 1) / rows;
+  std::vector<std::string> terms = evaluationTerms(theJob);
+  std::vector<std::string> names; // of each term's sum and count
+  for (const std::string &term : terms)
+    for (std::string_view prefix : {sumPrefix, countPrefix})
+      names.push_back(std::string(prefix) + term);
+  for (const std::string &name : names)
     if (const std::byte *value = scalar(name))
       std::memset(const_cast<std::byte *>(value), 0, sizeof(double));
   for (int64_t pass = 0; pass < passes; ++pass)
     SMP_RETURN_IF_ERROR(runEvaluation(step, pass));
-  double values[2] = {0, 0};
-  if (const std::byte *sum = scalar("eval_sum"))
-    std::memcpy(&values[0], sum, sizeof(double));
-  if (const std::byte *count = scalar("eval_count"))
-    std::memcpy(&values[1], count, sizeof(double));
+  std::vector<double> values(names.size());
+  for (size_t i = 0; i < names.size(); ++i)
+    if (const std::byte *value = scalar(names[i]))
+      std::memcpy(&values[i], value, sizeof(double));
   SMP_RETURN_IF_ERROR(sumOverWorld(values));
-  if (values[1] == 0)
-    return Error{"expects at least one sample with a valid label to evaluate, "
-                 "got none"};
-  return values[0] / values[1];
+  double loss = 0;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    bool isMean = theJob.scalars.count(names[2 * i + 1]);
+    if (isMean && values[2 * i + 1] == 0)
+      return Error{"expects at least one sample with a valid label to "
+                   "evaluate '" +
+                   terms[i] + "', got none"};
+    loss += isMean ? values[2 * i] / values[2 * i + 1] : values[2 * i];
+  }
+  return loss;
+}
+
+Status Session::checkStates(int64_t step) {
+  Status status;
+  for (const StateTensor &state : theJob.states) {
+    auto place = state.location.find(ppRank());
+    if (state.type != DataType::F32 || place == state.location.end())
+      continue;
+    const auto *values =
+        reinterpret_cast<const float *>(arenas->at(place->second));
+    if (!std::all_of(values, values + place->second.bytes / sizeof(float),
+                     [](float value) { return std::isfinite(value); }))
+      status =
+          Error{"step " + std::to_string(step) + " expects finite values of '" +
+                    state.name + "', which no later step mends, got others",
+                "look for values in the data that are not finite; resume "
+                "from the last checkpoint"};
+  }
+  return agree(theComm, status);
 }

@@ -63,24 +63,32 @@ Status Loop::step(int64_t step) {
   SMP_ASSIGN_OR_RETURN(StepResult result, session.trainStep(step, stop));
   // Users count steps from 1. All ranks have the same numbers, so all of them
   // fail.
-  if (Status finite = checkFinite(step + 1, result.loss, result.gradientNorm);
-      !finite)
+  Status finite = checkFinite(step + 1, result.loss, result.gradientNorm);
+  if (!finite && options.onNan == OnNan::Stop)
     return agree(session.comm(), finite);
+  if (!finite) {
+    SMP_RETURN_IF_ERROR(session.checkStates(step + 1));
+    progress.note(finite.error().message +
+                  (result.leftOut ? ": its update is left out" : ""));
+  }
   double seconds = (traceNow() - begin) * 1e-6;
   summary.steps = step + 1;
   summary.loss = result.loss;
   summary.interrupted = result.interrupted;
+  summary.skipped += result.leftOut;
   progress.step(step, result.loss, seconds);
   json line = {
       {"step", step + 1},
       {"loss", result.loss},
       {"seconds", seconds},
-      {"learning_rate", session.stepContext().state(step, 0).learningRate},
+      {"learning_rate", session.stepContext().learningRateOf(step)},
       {"samples", session.progressAfter(step + 1).samples},
       {session.job().data.tokens ? "tokens_per_second" : "samples_per_second",
        progress.unitsPerSecond()}};
   if (result.gradientNorm)
     line["gradient_norm"] = *result.gradientNorm;
+  if (result.leftOut)
+    line["skipped"] = true;
   return record(line);
 }
 

@@ -31,17 +31,22 @@ double runtime::learningRate(const RateConfig &schedule, double base,
   return schedule.minLr + (base - schedule.minLr) * left;
 }
 
-StepState StepContext::state(int64_t step, int64_t microbatch) const {
-  auto updates = static_cast<double>(step + 1);
+double StepContext::learningRateOf(int64_t step) const {
+  return learningRate(rates, optimizer.lr, totalSteps, step - skipped);
+}
+
+StepState StepContext::state(int64_t step, int64_t position,
+                             int64_t microbatch) const {
+  auto updates = static_cast<double>(step - skipped + 1);
   StepState state = {};
   state.seed = seed;
   state.step = step;
   state.microbatch = microbatch;
-  state.sampleOffset = sampleOffset(step, microbatch);
+  state.sampleOffset = position + rowOffset(microbatch);
   state.axis[0] = coordinate.pp;
   state.axis[1] = coordinate.tp;
   state.axis[2] = coordinate.rdp;
-  state.learningRate = learningRate(rates, optimizer.lr, totalSteps, step);
+  state.learningRate = learningRateOf(step);
   state.biasCorrection1 = 1 - std::pow(optimizer.beta1, updates);
   state.biasCorrection2 = 1 - std::pow(optimizer.beta2, updates);
   state.lossScale = lossScale;
@@ -57,7 +62,8 @@ Status runtime::checkFinite(int64_t step, double loss,
                       : value > 0       ? "inf"
                                         : "-inf"),
                  "try a smaller 'optimizer.lr', warm-up steps, or "
-                 "'gradient_clipping'; look for labels out of range"};
+                 "'gradient_clipping'; look for labels out of range; "
+                 "--on-nan=skip leaves such updates out"};
   };
   if (!std::isfinite(loss))
     return wrong("loss", loss);

@@ -95,16 +95,16 @@ TEST_F(Datasets, NameTellsTheWidthOfALargeVocabulary) {
   EXPECT_TRUE(openTokens(path, {.sequenceLength = 3, .vocabulary = 257}));
 }
 
-TEST_F(Datasets, PaddingIsZeroWithWeightZero) {
+TEST_F(Datasets, PaddingWeighsNothing) {
   write<uint8_t>({9, 9, 9});
   auto data = openTokens(path, {.sequenceLength = 3});
   ASSERT_TRUE(data);
-  Sample samples[] = {{0, -1}, {}, {0, -1}};
+  Sample samples[] = {{0, -1}, {0, -1, true}, {0, -1}};
   int64_t values[9];
   float weights[3];
   ASSERT_TRUE((*data)->read(ids, samples, values));
   ASSERT_TRUE((*data)->read(weight, samples, weights));
-  EXPECT_EQ(Row(values, values + 9), (Row{9, 9, 9, 0, 0, 0, 9, 9, 9}));
+  EXPECT_EQ(Row(values, values + 9), (Row{9, 9, 9, 9, 9, 9, 9, 9, 9}));
   EXPECT_EQ(std::vector<float>(weights, weights + 3),
             (std::vector<float>{1, 0, 1}));
 }

@@ -293,8 +293,8 @@ json RegressionBuilder::manifest() const {
           {"scalars",
            {{"loss", scalar(0, 4)},
             {"count", scalar(8, 8)},
-            {"eval_sum", scalar(16, 8)},
-            {"eval_count", scalar(24, 8)}}},
+            {"eval_sum/loss", scalar(16, 8)},
+            {"eval_count/loss", scalar(24, 8)}}},
           {"flops_per_step", 1000.0}};
 }
 

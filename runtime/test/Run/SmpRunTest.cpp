@@ -93,6 +93,7 @@ TEST(SmpRunTest, RefusesWrongCommandLines) {
   expectError({"job", "--transport=tcp"}, 2, "'mpi' or 'threads', got 'tcp'");
   expectError({"job", "--data-order=sorted"}, 2,
               "'shuffled' or 'file', got 'sorted'");
+  expectError({"job", "--on-nan=ignore"}, 2, "'stop' or 'skip', got 'ignore'");
   expectError({"one", "two"}, 2, "expects one job folder");
   expectError({}, 2, "expects a job folder, got none");
   expectError({"job"}, 2, "expects '--steps'");
@@ -132,7 +133,7 @@ TEST(SmpRunTest, KnowsAnotherWorldThanItsOwn) {
 }
 
 TEST(SmpRunTest, StopsAtALossThatIsNoNumber) {
-  std::string data = writeRegressionData({}, 40, "nan");
+  std::string data = writeRegressionData({}, 48, "nan");
   std::string checkpoints = temporaryPath("nan-checkpoints");
   Finished finished =
       smpRun({twoStageJob("nan", 1e30), "--data=" + data, "--steps=20",
@@ -145,7 +146,7 @@ TEST(SmpRunTest, StopsAtALossThatIsNoNumber) {
 
 TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
   std::string job = twoStageJob("resumed");
-  std::string data = writeRegressionData({}, 40, "resumed");
+  std::string data = writeRegressionData({}, 48, "resumed");
   std::string checkpoints = temporaryPath("checkpoints");
   auto train = [&](const char *steps, const std::string &metrics,
                    std::vector<std::string> more) {
@@ -174,7 +175,7 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
       {"--checkpoint-dir=" + checkpoints, "--resume", "--eval-data=" + data});
   EXPECT_NE(rest.errors.find("resumed 'step-4' after step 4"),
             std::string::npos);
-  EXPECT_EQ(readLosses(whole).size(), 6u);
+  ASSERT_EQ(readLosses(whole).size(), 6u);
   // Steps count from 1, as in the lines of the terminal and of evaluations.
   EXPECT_EQ(readLosses(whole).back().first, 6);
   Finished none = train("5", temporaryPath("none.jsonl"),
@@ -191,7 +192,7 @@ TEST(SmpRunTest, ResumesUnderMpirunBitForBit) {
 
 TEST(SmpRunTest, FinishesTheStepAndSavesOnInterrupt) {
   std::string job = twoStageJob("interrupted");
-  std::string data = writeRegressionData({}, 40, "interrupted");
+  std::string data = writeRegressionData({}, 48, "interrupted");
   for (const char *transport : {"mpi", "threads"}) {
     std::string checkpoints = temporaryPath("interrupted-checkpoints");
     std::string metrics = temporaryPath("interrupted.jsonl");
@@ -214,7 +215,7 @@ TEST(SmpRunTest, FinishesTheStepAndSavesOnInterrupt) {
 
 TEST(SmpRunTest, EndsWhenARankIsKilled) {
   std::string job = twoStageJob("killed");
-  std::string data = writeRegressionData({}, 40, "killed");
+  std::string data = writeRegressionData({}, 48, "killed");
   std::string metrics = temporaryPath("killed.jsonl");
   Process process({SMP_RUN, job, "--data=" + data, "--steps=100000000",
                    "--ranks=4", "--metrics=" + metrics});
@@ -272,7 +273,7 @@ TEST(SmpRunTest, AsksForWeightsOfAModelThatHadSome) {
 
 TEST(SmpRunTest, WritesATimelineOfAllRanks) {
   std::string job = twoStageJob("timeline");
-  std::string data = writeRegressionData({}, 40, "timeline");
+  std::string data = writeRegressionData({}, 48, "timeline");
   std::string path = temporaryPath("trace.json");
   Finished finished =
       smpRun({job, "--data=" + data, "--steps=2", "--trace=" + path});

@@ -20,7 +20,8 @@ using namespace smp::runtime::test;
 
 namespace {
 
-constexpr int64_t dataRows = 50;
+/// Whole steps, as this job weighs no rows of them; but no whole evaluation.
+constexpr int64_t dataRows = 48, evaluatedRows = 50;
 
 struct Outcome {
   std::vector<double> losses;
@@ -50,6 +51,7 @@ std::map<std::string, std::vector<float>> readAll(const std::string &path) {
 Outcome trainJob(const RegressionShape &shape, const RunOptions &options) {
   std::string job = writeJob(makeRegressionJob(shape), "trained");
   std::string data = writeRegressionData(shape, dataRows, "data");
+  std::string held = writeRegressionData(shape, evaluatedRows, "held-out");
   std::string dump = job + "/parameters.safetensors";
   Outcome outcome;
   Status status =
@@ -70,7 +72,7 @@ Outcome trainJob(const RegressionShape &shape, const RunOptions &options) {
           EXPECT_TRUE(unused.empty());
         }
         SMP_RETURN_IF_ERROR(session->openTrainingData(data));
-        SMP_RETURN_IF_ERROR(session->openEvaluationData(data));
+        SMP_RETURN_IF_ERROR(session->openEvaluationData(held));
         for (int64_t step = first; step < options.steps; ++step) {
           if (step == options.stopAt)
             return session->save(options.checkpoints,
@@ -103,7 +105,7 @@ Outcome trainPlainly(const RegressionShape &shape, int rdp, int64_t steps) {
       samples.emplace_back(order.at(i).index, i);
     outcome.losses.push_back(net.step(samples, 0.05));
   }
-  outcome.evalLoss = net.evaluate(dataRows);
+  outcome.evalLoss = net.evaluate(evaluatedRows);
   outcome.parameters["w1.weight"].assign(net.w1.begin(), net.w1.end());
   outcome.parameters["w2.weight"].assign(net.w2.begin(), net.w2.end());
   return outcome;
@@ -231,6 +233,24 @@ TEST(SessionTest, AllRanksReturnTheSameError) {
   EXPECT_TRUE(bool(status));
   EXPECT_NE(messages[0].find("/nowhere.safetensors"), std::string::npos);
   EXPECT_EQ(messages[0], messages[1]);
+}
+
+TEST(SessionTest, RowsThatCannotBePaddedMakeWholeSteps) {
+  RegressionShape shape;
+  shape.pp = 2;
+  std::string job = writeJob(makeRegressionJob(shape), "ragged");
+  std::string data = writeRegressionData(shape, evaluatedRows, "data");
+  Status status = runThreads(2, [&](Comm &comm) -> Status {
+    SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::create(job, comm, {}));
+    return session->openTrainingData(data);
+  });
+  ASSERT_FALSE(bool(status));
+  EXPECT_NE(status.error().message.find(
+                "expects a multiple of 12 samples, as this model's loss "
+                "cannot leave out padded rows, got 50"),
+            std::string::npos)
+      << status.error().message;
 }
 
 TEST(SessionTest, ErrorsNameRankActionAndStep) {

@@ -45,11 +45,11 @@ static StepContext context() {
 TEST(Step, State) {
   StepContext step = context();
   step.owner = 1;
-  StepState state = step.state(2, 7);
+  StepState state = step.state(2, 300, 7);
   EXPECT_EQ(state.seed, 9u);
   EXPECT_EQ(state.step, 2);
   EXPECT_EQ(state.microbatch, 7);
-  EXPECT_EQ(state.sampleOffset, 2 * 120 + (1 * 12 + 7) * 5);
+  EXPECT_EQ(state.sampleOffset, 300 + (1 * 12 + 7) * 5);
   EXPECT_EQ(state.axis[0], 1);
   EXPECT_EQ(state.axis[2], 1);
   EXPECT_DOUBLE_EQ(state.biasCorrection1, 1 - std::pow(0.9, 3));
@@ -57,6 +57,9 @@ TEST(Step, State) {
   EXPECT_EQ(state.learningRate, 1e-3);
   EXPECT_EQ(state.lossScale, 1);
   EXPECT_EQ(state.skip, 0);
+  // A step that made no update counts in neither.
+  step.skipped = 2;
+  EXPECT_DOUBLE_EQ(step.state(2, 300, 7).biasCorrection1, 1 - 0.9);
 }
 
 /// Owners and microbatches cover the samples of all steps, each once.
@@ -67,7 +70,9 @@ TEST(Step, SamplesAreCoveredOnce) {
     for (step.owner = 0; step.owner < step.owners; ++step.owner)
       for (int64_t m = 0; m < step.accumulation * step.microbatches; ++m)
         for (int64_t row = 0; row < step.rows; ++row)
-          EXPECT_TRUE(seen.insert(step.sampleOffset(s, m) + row).second);
+          EXPECT_TRUE(
+              seen.insert(s * step.samplesPerStep() + step.rowOffset(m) + row)
+                  .second);
   EXPECT_EQ(static_cast<int64_t>(seen.size()), 3 * step.samplesPerStep());
   EXPECT_EQ(*seen.rbegin(), 3 * step.samplesPerStep() - 1);
 }

@@ -25,9 +25,10 @@ namespace smp::runtime {
 
 /// Where training stands.
 struct Progress {
-  int64_t step = 0;    ///< updates done
+  int64_t step = 0;    ///< steps done
   int64_t samples = 0; ///< samples consumed
   uint64_t seed = 0;
+  int64_t skipped = 0; ///< of the steps, those that made no update
   bool operator==(const Progress &) const = default;
 };
 

@@ -47,8 +47,8 @@ public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0; ///< samples
 
-  /// Fills `samples.size()` rows of `input`, converting to its type. A sample
-  /// of index −1 is padding: zeros, and weight 0 for a row weight (1 else).
+  /// Fills `samples.size()` rows of `input`, converting to its type. A row
+  /// weight is 1, and 0 where the sample is padding.
   Status read(const InputSpec &input, std::span<const Sample> samples,
               void *rows) const;
 

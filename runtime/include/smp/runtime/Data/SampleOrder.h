@@ -16,8 +16,9 @@ enum class DataOrder { Shuffled, File };
 
 /// A sample of a data set. In file order `epoch` is −1.
 struct Sample {
-  int64_t index = -1; ///< −1: padding
+  int64_t index = 0;
   int64_t epoch = -1;
+  bool padding = false; ///< fills a row, and weighs nothing
   bool operator==(const Sample &) const = default;
 };
 

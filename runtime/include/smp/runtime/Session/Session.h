@@ -16,6 +16,7 @@
 #define SMP_RUNTIME_SESSION_SESSION_H
 
 #include "smp/runtime/Checkpoint/Checkpoint.h"
+#include "smp/runtime/Data/Batches.h"
 #include "smp/runtime/Data/Dataset.h"
 #include "smp/runtime/Data/SampleOrder.h"
 #include "smp/runtime/Executor/Executor.h"
@@ -36,6 +37,9 @@ struct SessionOptions {
 struct StepResult {
   double loss = 0;
   std::optional<double> gradientNorm;
+  int64_t samples = 0; ///< of the batch
+  /// The norm is not finite: the update was left out, on all ranks.
+  bool leftOut = false;
   bool interrupted = false; ///< some rank was asked to stop
 };
 
@@ -80,7 +84,11 @@ public:
   void setProgress(const Progress &progress);
   Progress progressAfter(int64_t step) const;
   Result<StepResult> trainStep(int64_t step, bool interrupted);
-  /// The mean loss over the whole evaluation file.
+  /// An error if running averages are not finite: they follow the forward pass,
+  /// whether an update is left out or not.
+  Status checkStates(int64_t step);
+  /// The loss over the whole evaluation file: of each term the mean over what
+  /// it counts.
   Result<double> evaluate(int64_t step);
 
   // Generation (Generate.cpp).
@@ -110,6 +118,14 @@ private:
   std::vector<LoadTarget> modelTargets();
   std::vector<LoadTarget> optimizerTargets();
   Status runEvaluation(int64_t step, int64_t pass);
+  /// The rows of a step; the most of one on ranks without data.
+  Batch batchOf(int64_t step) const;
+  Result<int64_t> agreeOnSize(const std::string &path, const Dataset *data,
+                              const Schedule &schedule, int64_t rows);
+  /// Of one pass of evaluation, over all owners.
+  int64_t evaluationRows() const {
+    return context.owners * context.microbatches * context.rows;
+  }
   /// Sums of `values` over all ranks, in ascending rank order.
   Status sumOverWorld(std::span<double> values);
   /// The scalar if this rank holds it, else null.
@@ -127,9 +143,11 @@ private:
   std::optional<Trace> theTrace;
   std::unique_ptr<Executor> executor;
   StepContext context;
-  int64_t sampleBase = 0; ///< position of step 0, were owners always as now
+  Progress begin; ///< where this run began
   std::unique_ptr<Dataset> training, evaluation;
   std::optional<SampleOrder> trainingOrder;
+  std::optional<Batches> batches;
+  int64_t evaluationSize = 0; ///< samples, known on all ranks
 };
 
 } // namespace smp::runtime

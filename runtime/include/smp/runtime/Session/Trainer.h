@@ -12,6 +12,12 @@
 
 namespace smp::runtime {
 
+/// What a step whose loss or gradients are not finite does.
+enum class OnNan {
+  Stop, ///< ends the run with an error
+  Skip  ///< leaves its update out
+};
+
 struct TrainOptions {
   int64_t steps = 0;               ///< in all, those of resumed runs included
   int64_t evalEvery = 0;           ///< 0: only after the last step
@@ -20,6 +26,7 @@ struct TrainOptions {
   std::string metrics;             ///< empty: none
   bool evaluates = false;          ///< evaluation data are open
   bool appendMetrics = false;
+  OnNan onNan = OnNan::Stop;
   double peakFlops = 0; ///< measured, of all ranks together
   /// Where progress goes (rank 0); null: nowhere.
   std::FILE *log = nullptr;
@@ -33,10 +40,11 @@ struct TrainSummary {
   double loss = 0;
   std::optional<double> evalLoss;
   bool interrupted = false;
+  int64_t skipped = 0; ///< steps whose update was left out
 };
 
-/// Trains from step `first` on. A loss that is not finite ends the run with an
-/// error on all ranks, before anything is saved.
+/// Trains from step `first` on. With `OnNan::Stop` a loss or a norm that is not
+/// finite ends the run with an error on all ranks, before anything is saved.
 Result<TrainSummary> train(Session &session, const TrainOptions &options,
                            int64_t first);
 

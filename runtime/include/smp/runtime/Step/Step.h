@@ -31,16 +31,19 @@ struct StepContext {
   int64_t owners = 1, owner = 0;
   int64_t accumulation = 1, microbatches = 1, rows = 1;
   Coordinate coordinate;
+  /// Steps so far that made no update: rates and corrections count updates.
+  int64_t skipped = 0;
 
   int64_t samplesPerStep() const {
     return owners * accumulation * microbatches * rows;
   }
-  /// Position of the first row of a microbatch (a·M + m) of a step.
-  int64_t sampleOffset(int64_t step, int64_t microbatch) const {
-    return step * samplesPerStep() +
-           (owner * accumulation * microbatches + microbatch) * rows;
+  /// Position within a step of the first row of a microbatch (a·M + m).
+  int64_t rowOffset(int64_t microbatch) const {
+    return (owner * accumulation * microbatches + microbatch) * rows;
   }
-  StepState state(int64_t step, int64_t microbatch) const;
+  /// Where the step's first sample has position `position`.
+  StepState state(int64_t step, int64_t position, int64_t microbatch) const;
+  double learningRateOf(int64_t step) const;
 };
 
 /// An error, naming the step, if the loss or the norm is no finite number.

@@ -1,0 +1,143 @@
+//===- RowWeights.cpp - Rows that no loss counts
+//---------------------------===//
+//
+// Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowWeights.h"
+
+#include "LossTerms.h"
+#include "NeighbourBuilder.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace smp;
+
+namespace {
+
+/// Leaves rows of weight 0 out of the loss terms of a graph. Whether a row
+/// counts is an integer, so that what labels and counts need can be made in any
+/// chunk.
+class RowWeights {
+public:
+  RowWeights(func::FuncOp graph, int64_t rows) : graph(graph), rows(rows) {}
+
+  /// Whether the rows of a term can be told apart.
+  bool canWeigh(const LossTerm &term) const;
+  void weigh(const LossTerm &term);
+
+private:
+  Value weight();
+  /// Whether the row counts that each place of `shape` belongs to, whose first
+  /// dim goes over the rows.
+  Value placesThatCount(NeighbourBuilder &b, ArrayRef<int64_t> shape);
+  void weighLabels(CrossEntropyOp loss);
+  void weighPlaces(ReduceSumOp sum, const LossTerm &term);
+
+  func::FuncOp graph;
+  int64_t rows;
+  Value argument;
+  llvm::DenseSet<Operation *> weighed;
+};
+
+} // namespace
+
+Value RowWeights::weight() {
+  if (argument)
+    return argument;
+  Builder builder(graph.getContext());
+  auto type = RankedTensorType::get({rows}, builder.getF32Type());
+  unsigned index = graph.getNumArguments();
+  DictionaryAttr attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(kNameAttr, builder.getStringAttr(kRowWeight)),
+       builder.getNamedAttr(kRoleAttr, builder.getStringAttr(kRowWeight))});
+  (void)graph.insertArgument(index, type, attributes, graph.getLoc());
+  return argument = graph.getArgument(index);
+}
+
+Value RowWeights::placesThatCount(NeighbourBuilder &b,
+                                  ArrayRef<int64_t> shape) {
+  Type element = b.builder.getI1Type();
+  Value weights = weight();
+  Value zero = b.fill(cast<RankedTensorType>(weights.getType()), 0.0);
+  Value counts = b.create<CompareOp>(ComparePredicate::GT, weights, zero);
+  auto type = RankedTensorType::get(shape, element);
+  int64_t width = ShapedType::getNumElements(shape) / rows;
+  auto rectangle = RankedTensorType::get({rows, width}, element);
+  if (counts.getType() != type)
+    counts = b.create<ExpandOp>(
+        rectangle, counts, b.builder.getDenseI64ArrayAttr({0}), ValueRange());
+  if (counts.getType() != type)
+    counts = b.create<ReshapeOp>(type, counts, ValueRange());
+  return counts;
+}
+
+void RowWeights::weighLabels(CrossEntropyOp loss) {
+  NeighbourBuilder b(loss);
+  auto labels = cast<RankedTensorType>(loss.getLabels().getType());
+  Value counts = placesThatCount(b, labels.getShape());
+  Value ignored = b.fill(labels, static_cast<int64_t>(loss.getIgnoreIndex()));
+  loss.getLabelsMutable().assign(
+      b.create<SelectOp>(labels, counts, loss.getLabels(), ignored));
+}
+
+/// A sum over all places of a value whose first dim goes over the rows: the
+/// places are weighted, and counted.
+void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
+  NeighbourBuilder b(sum);
+  auto type = cast<RankedTensorType>(sum.getOperand().getType());
+  Value counts = placesThatCount(b, type.getShape());
+  if (weighed.insert(sum).second)
+    sum.getOperandMutable().assign(
+        b.create<MulOp>(sum.getOperand(), b.create<CastOp>(type, counts)));
+  if (!term.count)
+    return;
+  auto integers =
+      RankedTensorType::get(type.getShape(), b.builder.getI64Type());
+  Value ones = b.create<CastOp>(integers, counts);
+  auto mean = term.value.getDefiningOp<MeanLossOp>();
+  mean.getCountMutable().assign(b.create<ReduceSumOp>(ones, sum.getDims()));
+}
+
+bool RowWeights::canWeigh(const LossTerm &term) const {
+  if (term.isShare || term.sum.getDefiningOp<CrossEntropyOp>())
+    return true;
+  auto sum = term.sum.getDefiningOp<ReduceSumOp>();
+  if (!sum || cast<RankedTensorType>(sum.getType()).getRank() != 0)
+    return false;
+  auto type = cast<RankedTensorType>(sum.getOperand().getType());
+  return type.getRank() > 0 && type.getDimSize(0) % rows == 0;
+}
+
+void RowWeights::weigh(const LossTerm &term) {
+  if (auto sum = term.sum.getDefiningOp<ReduceSumOp>())
+    weighPlaces(sum, term);
+  auto loss = term.sum.getDefiningOp<CrossEntropyOp>();
+  if (loss && weighed.insert(loss).second)
+    weighLabels(loss);
+}
+
+bool smp::weighRows(func::FuncOp graph, int64_t rows) {
+  for (unsigned i = 0; i < graph.getNumArguments(); ++i)
+    if (auto role = graph.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+        role && role == kRowWeight)
+      return true;
+  auto terms = findLossTerms(graph);
+  if (failed(terms))
+    return false;
+  RowWeights weights(graph, rows);
+  if (!llvm::all_of(*terms, [&](auto &term) { return weights.canWeigh(term); }))
+    return false;
+  for (const LossTerm &term : *terms)
+    if (!term.isShare)
+      weights.weigh(term);
+  return true;
+}
+
+bool smp::rowsInteract(func::FuncOp graph) {
+  return !graph.getOps<BatchNormOp>().empty();
+}
