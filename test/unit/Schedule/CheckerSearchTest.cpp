@@ -92,7 +92,7 @@ bool explore(State first, Moves moves, Visit visit) {
     for (State &other : next)
       if (seen.insert(other).second)
         stack.push_back(std::move(other));
-    if (seen.size() > 400'000)
+    if (seen.size() > 4'000'000)
       return false;
   }
   return true;
@@ -261,11 +261,7 @@ TEST(CheckerSearch, BuiltInSchedules) {
     for (ScheduleKind kind : allKinds)
       for (int64_t microbatches = 1; microbatches <= 4; ++microbatches) {
         ChunkGraph graph = makeChain(map);
-        // Loads multiply the states and are covered by the small cases.
-        if (map.size() > 2 && microbatches > 2)
-          graph.inputs.clear();
-        auto ranks =
-            lowered(graph, kind, microbatches, 1, {.overlap = map.size() <= 2});
+        auto ranks = lowered(graph, kind, microbatches);
         compare(graph, trainLists(ranks), tally);
       }
   EXPECT_EQ(tally.skipped, 0);
@@ -336,7 +332,7 @@ TEST(CheckerSearch, Mutations) {
   std::mt19937 random(3);
   Tally tally;
   const std::vector<int> maps[] = {{0, 1}, {0, 1, 0}, {0, 1, 2}};
-  for (int round = 0; round < 500; ++round) {
+  while (tally.agreed + tally.skipped < 1000) {
     const std::vector<int> &map = maps[random() % 3];
     ChunkGraph graph = makeChain(map);
     if (random() % 3)
@@ -353,10 +349,9 @@ TEST(CheckerSearch, Mutations) {
       return;
   }
   // Each verdict comes up often enough to mean something.
-  EXPECT_GT(tally.agreed, 300);
-  EXPECT_GT(tally.blocked, 40);
-  EXPECT_GT(tally.raced, 40);
-  EXPECT_GT(tally.sound, 40);
+  EXPECT_GT(tally.blocked, 100);
+  EXPECT_GT(tally.raced, 100);
+  EXPECT_GT(tally.sound, 100);
   EXPECT_EQ(tally.skipped, 0);
 }
 
