@@ -10,6 +10,7 @@
 
 #include "LossTerms.h"
 #include "NeighbourBuilder.h"
+#include "RowStrides.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -24,22 +25,23 @@ namespace {
 /// chunk.
 class RowWeights {
 public:
-  RowWeights(func::FuncOp graph, int64_t rows) : graph(graph), rows(rows) {}
+  RowWeights(func::FuncOp graph, int64_t rows)
+      : graph(graph), rows(rows), strides(rows) {}
 
   /// Whether the rows of a term can be told apart.
-  bool canWeigh(const LossTerm &term) const;
+  bool canWeigh(const LossTerm &term);
   void weigh(const LossTerm &term);
 
 private:
   Value weight();
-  /// Whether the row counts that each place of `shape` belongs to, whose first
-  /// dim goes over the rows.
-  Value placesThatCount(NeighbourBuilder &b, ArrayRef<int64_t> shape);
+  /// For each place of a value, whether the row counts that it belongs to.
+  Value placesThatCount(NeighbourBuilder &b, Value places);
   void weighLabels(CrossEntropyOp loss);
   void weighPlaces(ReduceSumOp sum, const LossTerm &term);
 
   func::FuncOp graph;
   int64_t rows;
+  RowStrides strides;
   Value argument;
   llvm::DenseSet<Operation *> weighed;
 };
@@ -59,38 +61,37 @@ Value RowWeights::weight() {
   return argument = graph.getArgument(index);
 }
 
-Value RowWeights::placesThatCount(NeighbourBuilder &b,
-                                  ArrayRef<int64_t> shape) {
+Value RowWeights::placesThatCount(NeighbourBuilder &b, Value places) {
   Type element = b.builder.getI1Type();
   Value weights = weight();
   Value zero = b.fill(cast<RankedTensorType>(weights.getType()), 0.0);
   Value counts = b.create<CompareOp>(ComparePredicate::GT, weights, zero);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(places.getType()).getShape();
+  int64_t stride = *strides.strideOf(places);
   auto type = RankedTensorType::get(shape, element);
-  int64_t width = ShapedType::getNumElements(shape) / rows;
-  auto rectangle = RankedTensorType::get({rows, width}, element);
-  if (counts.getType() != type)
-    counts = b.create<ExpandOp>(
-        rectangle, counts, b.builder.getDenseI64ArrayAttr({0}), ValueRange());
-  if (counts.getType() != type)
-    counts = b.create<ReshapeOp>(type, counts, ValueRange());
-  return counts;
+  auto box = RankedTensorType::get(
+      {type.getNumElements() / (rows * stride), rows, stride}, element);
+  if (counts.getType() == type)
+    return counts;
+  counts = b.create<ExpandOp>(box, counts, b.builder.getDenseI64ArrayAttr({1}),
+                              ValueRange());
+  return box == type ? counts : b.create<ReshapeOp>(type, counts, ValueRange());
 }
 
 void RowWeights::weighLabels(CrossEntropyOp loss) {
   NeighbourBuilder b(loss);
   auto labels = cast<RankedTensorType>(loss.getLabels().getType());
-  Value counts = placesThatCount(b, labels.getShape());
+  Value counts = placesThatCount(b, loss.getLabels());
   Value ignored = b.fill(labels, static_cast<int64_t>(loss.getIgnoreIndex()));
   loss.getLabelsMutable().assign(
       b.create<SelectOp>(labels, counts, loss.getLabels(), ignored));
 }
 
-/// A sum over all places of a value whose first dim goes over the rows: the
-/// places are weighted, and counted.
+/// The places of a sum are weighted, and counted.
 void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
   NeighbourBuilder b(sum);
   auto type = cast<RankedTensorType>(sum.getOperand().getType());
-  Value counts = placesThatCount(b, type.getShape());
+  Value counts = placesThatCount(b, sum.getOperand());
   if (weighed.insert(sum).second)
     sum.getOperandMutable().assign(
         b.create<MulOp>(sum.getOperand(), b.create<CastOp>(type, counts)));
@@ -103,14 +104,14 @@ void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
   mean.getCountMutable().assign(b.create<ReduceSumOp>(ones, sum.getDims()));
 }
 
-bool RowWeights::canWeigh(const LossTerm &term) const {
-  if (term.isShare || term.sum.getDefiningOp<CrossEntropyOp>())
+bool RowWeights::canWeigh(const LossTerm &term) {
+  if (term.isShare)
     return true;
+  if (auto loss = term.sum.getDefiningOp<CrossEntropyOp>())
+    return strides.strideOf(loss.getLabels()).has_value();
   auto sum = term.sum.getDefiningOp<ReduceSumOp>();
-  if (!sum || cast<RankedTensorType>(sum.getType()).getRank() != 0)
-    return false;
-  auto type = cast<RankedTensorType>(sum.getOperand().getType());
-  return type.getRank() > 0 && type.getDimSize(0) % rows == 0;
+  return sum && cast<RankedTensorType>(sum.getType()).getRank() == 0 &&
+         strides.strideOf(sum.getOperand());
 }
 
 void RowWeights::weigh(const LossTerm &term) {

@@ -25,6 +25,7 @@ from test_optimizers import Tagger
 
 import torch  # isort: skip
 import smp  # isort: skip
+from torch.nn import functional as F  # isort: skip
 from plain import Plain  # isort: skip
 from safetensors.torch import save_file  # isort: skip
 from variants import Penalties, SeveralLosses  # isort: skip
@@ -45,6 +46,23 @@ class Averaged(Plain):
 
     def body(self, x):
         return torch.log(self.middle(x).square() + 0.1)
+
+
+class TimeFirst(Averaged):
+    """Time lies before the batch where the losses are taken, merged with it in
+    one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(8, 5)
+
+    def forward(self, x, target, labels):
+        hidden = self.body(self.first(x.transpose(0, 1)))
+        error = F.l1_loss(self.second(hidden), target.transpose(0, 1))
+        logits = self.head(hidden).flatten(0, 1)
+        return error + F.cross_entropy(logits, labels.t().flatten())
+
+    inputs = SeveralLosses.inputs
 
 
 def batches(epoch: int) -> list[slice]:
@@ -148,7 +166,7 @@ class LastBatch(BatchesTest):
                 self.check(kind, pp, owners, pieces, EPOCH)
 
     def test_of_losses_with_several_terms(self) -> None:
-        for kind, pp in ((SeveralLosses, 2), (Penalties, 1)):
+        for kind, pp in ((SeveralLosses, 2), (Penalties, 1), (TimeFirst, 2)):
             with self.subTest(kind.__name__):
                 self.check(kind, pp, 2, 2, EPOCH)
 
@@ -218,6 +236,7 @@ class Evaluation(BatchesTest):
         """Is the loss of the file as one batch, penalties and sums included."""
         self.check(SeveralLosses, [(1, 1, 1), (2, 2, 2)], 13)
         self.check(Penalties, [(1, 1, 2), (1, 2, 1)], 13)
+        self.check(TimeFirst, [(2, 1, 2), (1, 2, 2)], 13)
 
 
 class NoNumbers(BatchesTest):
