@@ -5,7 +5,6 @@ replicas, batch or accumulation change neither repeats nor skips a sample."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from harness import (
     run,
     write_safetensors,
 )
-from test_layouts import DROPOUT, FACTORS, SAMPLES, config_of, pairwise
+from test_layouts import DROPOUT, FACTORS, SAMPLES, all_cases, config_of, pairwise
 
 # No multiple of a step's samples, so that epochs end within steps.
 ROWS = 21
@@ -36,15 +35,6 @@ CASES = {
     "accumulation": [1, 2],
     "transport": FACTORS["transport"],
 }
-
-
-def all_cases() -> list[dict]:
-    names = ("model", "layout", "schedule", "accumulation")
-    transport = itertools.cycle(CASES["transport"])
-    return [
-        dict(zip(names, case)) | {"transport": next(transport)}
-        for case in itertools.product(*(CASES[name] for name in names))
-    ]
 
 
 class Resume(IntegrationTest):
@@ -86,7 +76,7 @@ class Resume(IntegrationTest):
         )
 
     def test_matrix(self) -> None:
-        cases = all_cases() if EXHAUSTIVE else pairwise(CASES, seed=11)
+        cases = (all_cases if EXHAUSTIVE else pairwise)(CASES, seed=11)
         print(f"{len(cases)} cases")
         table = Table(
             "resume",
