@@ -68,14 +68,21 @@ Value RowWeights::placesThatCount(NeighbourBuilder &b, Value places) {
   Value counts = b.create<CompareOp>(ComparePredicate::GT, weights, zero);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(places.getType()).getShape();
   int64_t stride = *strides.strideOf(places);
+  int64_t groups = ShapedType::getNumElements(shape) / (rows * stride);
+  SmallVector<int64_t> box = {groups, rows, stride};
+  int64_t dim = 1;
+  if (groups == 1) {
+    box.erase(box.begin());
+    dim = 0;
+  }
   auto type = RankedTensorType::get(shape, element);
-  auto box = RankedTensorType::get(
-      {type.getNumElements() / (rows * stride), rows, stride}, element);
-  if (counts.getType() == type)
-    return counts;
-  counts = b.create<ExpandOp>(box, counts, b.builder.getDenseI64ArrayAttr({1}),
-                              ValueRange());
-  return box == type ? counts : b.create<ReshapeOp>(type, counts, ValueRange());
+  if (counts.getType() != type)
+    counts =
+        b.create<ExpandOp>(RankedTensorType::get(box, element), counts,
+                           b.builder.getDenseI64ArrayAttr({dim}), ValueRange());
+  if (counts.getType() != type)
+    counts = b.create<ReshapeOp>(type, counts, ValueRange());
+  return counts;
 }
 
 void RowWeights::weighLabels(CrossEntropyOp loss) {
