@@ -51,9 +51,12 @@ static void add(DataType type, std::byte *sum, const std::byte *term,
 namespace {
 class Collective : public Operation {
 protected:
-  Collective(Group group, DataType type, void *buffer, int64_t count)
-      : group(std::move(group)), type(type), width(byteWidth(type)),
-        buffer(static_cast<std::byte *>(buffer)), count(count) {}
+  Collective(const OperationMemory &memory, Group group, DataType type,
+             void *buffer, int64_t count)
+      : Operation(memory.blocks, size_t(group.size()) * 2),
+        staging(memory.staging), group(std::move(group)), type(type),
+        width(byteWidth(type)), buffer(static_cast<std::byte *>(buffer)),
+        count(count) {}
 
   int size() const { return group.size(); }
   int self() const { return group.rank(); }
@@ -76,7 +79,9 @@ protected:
   /// to its own slice; `slice(i)` is where slice i stands and how long it is.
   template <typename Slice> Status exchange(Wire &wire, Slice slice) {
     auto [mine, elements] = slice(self());
-    staging.resize(static_cast<size_t>(size()) * elements * width);
+    size_t bytes = static_cast<size_t>(size()) * elements * width;
+    if (staging.size() < bytes)
+      staging.resize(bytes);
     for (int i = 0; i < size(); ++i) {
       if (i == self())
         continue;
@@ -102,18 +107,19 @@ protected:
     return staging.data() + position * elements * width;
   }
 
+  std::vector<std::byte> &staging;
   Group group;
   DataType type;
   int64_t width;
   std::byte *buffer;
   int64_t count;
-  std::vector<std::byte> staging;
 };
 
 class AllReduce : public Collective {
 public:
-  AllReduce(const Group &group, DataType type, void *buffer, int64_t count)
-      : Collective(group, type, buffer, count) {}
+  AllReduce(const OperationMemory &memory, const Group &group, DataType type,
+            void *buffer, int64_t count)
+      : Collective(memory, group, type, buffer, count) {}
 
 private:
   struct Slice {
@@ -164,8 +170,9 @@ private:
 
 class ReduceScatter : public Collective {
 public:
-  ReduceScatter(const Group &group, DataType type, void *buffer, int64_t count)
-      : Collective(group, type, buffer, count) {}
+  ReduceScatter(const OperationMemory &memory, const Group &group,
+                DataType type, void *buffer, int64_t count)
+      : Collective(memory, group, type, buffer, count) {}
 
 private:
   Result<bool> nextRound(Wire &wire) override {
@@ -188,8 +195,9 @@ private:
 
 class AllGather : public Collective {
 public:
-  AllGather(const Group &group, DataType type, void *buffer, int64_t count)
-      : Collective(group, type, buffer, count) {}
+  AllGather(const OperationMemory &memory, const Group &group, DataType type,
+            void *buffer, int64_t count)
+      : Collective(memory, group, type, buffer, count) {}
 
 private:
   Result<bool> nextRound(Wire &wire) override {
@@ -212,9 +220,9 @@ private:
 
 class Broadcast : public Collective {
 public:
-  Broadcast(const Group &group, DataType type, void *buffer, int64_t count,
-            int root)
-      : Collective(group, type, buffer, count), root(root) {}
+  Broadcast(const OperationMemory &memory, const Group &group, DataType type,
+            void *buffer, int64_t count, int root)
+      : Collective(memory, group, type, buffer, count), root(root) {}
 
 private:
   Result<bool> nextRound(Wire &wire) override {
@@ -239,8 +247,8 @@ private:
 /// 2^r members before it.
 class Barrier : public Collective {
 public:
-  explicit Barrier(const Group &group)
-      : Collective(group, DataType::U8, nullptr, 0) {}
+  Barrier(const OperationMemory &memory, const Group &group)
+      : Collective(memory, group, DataType::U8, nullptr, 0) {}
 
 private:
   Result<bool> nextRound(Wire &wire) override {
@@ -256,29 +264,40 @@ private:
 
   int distance = 1;
 };
+
+template <typename Kind, typename... Arguments>
+std::shared_ptr<Operation> make(const OperationMemory &memory,
+                                Arguments... arguments) {
+  return std::allocate_shared<Kind>(
+      std::pmr::polymorphic_allocator<Kind>(&memory.blocks), memory,
+      arguments...);
+}
 } // namespace
 
-std::shared_ptr<Operation> runtime::makeAllReduce(const Group &group,
+std::shared_ptr<Operation> runtime::makeAllReduce(const OperationMemory &memory,
+                                                  const Group &group,
                                                   DataType type, void *buffer,
                                                   int64_t count) {
-  return std::make_shared<AllReduce>(group, type, buffer, count);
+  return make<AllReduce>(memory, group, type, buffer, count);
 }
-std::shared_ptr<Operation> runtime::makeReduceScatter(const Group &group,
-                                                      DataType type,
-                                                      void *buffer,
-                                                      int64_t count) {
-  return std::make_shared<ReduceScatter>(group, type, buffer, count);
+std::shared_ptr<Operation>
+runtime::makeReduceScatter(const OperationMemory &memory, const Group &group,
+                           DataType type, void *buffer, int64_t count) {
+  return make<ReduceScatter>(memory, group, type, buffer, count);
 }
-std::shared_ptr<Operation> runtime::makeAllGather(const Group &group,
+std::shared_ptr<Operation> runtime::makeAllGather(const OperationMemory &memory,
+                                                  const Group &group,
                                                   DataType type, void *buffer,
                                                   int64_t count) {
-  return std::make_shared<AllGather>(group, type, buffer, count);
+  return make<AllGather>(memory, group, type, buffer, count);
 }
-std::shared_ptr<Operation> runtime::makeBroadcast(const Group &group,
+std::shared_ptr<Operation> runtime::makeBroadcast(const OperationMemory &memory,
+                                                  const Group &group,
                                                   DataType type, void *buffer,
                                                   int64_t count, int root) {
-  return std::make_shared<Broadcast>(group, type, buffer, count, root);
+  return make<Broadcast>(memory, group, type, buffer, count, root);
 }
-std::shared_ptr<Operation> runtime::makeBarrier(const Group &group) {
-  return std::make_shared<Barrier>(group);
+std::shared_ptr<Operation> runtime::makeBarrier(const OperationMemory &memory,
+                                                const Group &group) {
+  return make<Barrier>(memory, group);
 }

@@ -15,10 +15,17 @@
 using namespace smp;
 using namespace smp::runtime;
 
-Comm::Comm(std::unique_ptr<Wire> transport) : wire(std::move(transport)) {
-  worldGroup.ranks.resize(size());
-  std::iota(worldGroup.ranks.begin(), worldGroup.ranks.end(), 0);
+/// Blocks of operations and of their lists of messages; larger ones are rare.
+static constexpr std::pmr::pool_options blockOptions = {
+    .max_blocks_per_chunk = 256, .largest_required_pool_block = 4096};
+
+Comm::Comm(std::unique_ptr<Wire> transport)
+    : wire(std::move(transport)), blocks(blockOptions) {
+  std::vector<int> ranks(size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  worldGroup.ranks = std::make_shared<const std::vector<int>>(std::move(ranks));
   worldGroup.self = rank();
+  transfers.reserve(64);
 }
 
 Comm::~Comm() = default;
@@ -43,13 +50,17 @@ Result<Group> Comm::createGroup(std::vector<int> members, int id) const {
       return Error{"expects ascending ranks below " + std::to_string(size()) +
                    " in a group, got " + std::to_string(members[i])};
   group.self = static_cast<int>(self - members.begin());
-  group.ranks = std::move(members);
+  group.ranks = std::make_shared<const std::vector<int>>(std::move(members));
   return group;
+}
+
+OperationMemory Comm::memoryOf(const Group &group) {
+  return {blocks, queues[group.id()].staging};
 }
 
 Request Comm::start(const Group &group, std::shared_ptr<Operation> operation) {
   if (!operation->isDone()) {
-    queues[group.id()].push_back(operation);
+    queues[group.id()].waiting.push_back(operation);
     advance();
   }
   return Request(std::move(operation));
@@ -69,19 +80,22 @@ Request Comm::allReduce(const Group &group, DataType type, void *buffer,
                         int64_t count) {
   if (auto error = checkSum(type, count))
     return Request(failedOperation(*error));
-  return start(group, makeAllReduce(group, type, buffer, count));
+  return start(group,
+               makeAllReduce(memoryOf(group), group, type, buffer, count));
 }
 
 Request Comm::reduceScatter(const Group &group, DataType type, void *buffer,
                             int64_t count) {
   if (auto error = checkSum(type, count))
     return Request(failedOperation(*error));
-  return start(group, makeReduceScatter(group, type, buffer, count));
+  return start(group,
+               makeReduceScatter(memoryOf(group), group, type, buffer, count));
 }
 
 Request Comm::allGather(const Group &group, DataType type, void *buffer,
                         int64_t count) {
-  return start(group, makeAllGather(group, type, buffer, count));
+  return start(group,
+               makeAllGather(memoryOf(group), group, type, buffer, count));
 }
 
 Request Comm::broadcast(const Group &group, DataType type, void *buffer,
@@ -90,11 +104,12 @@ Request Comm::broadcast(const Group &group, DataType type, void *buffer,
     return Request(failedOperation(Error{"a broadcast expects a root below " +
                                          std::to_string(group.size()) +
                                          ", got " + std::to_string(root)}));
-  return start(group, makeBroadcast(group, type, buffer, count, root));
+  return start(
+      group, makeBroadcast(memoryOf(group), group, type, buffer, count, root));
 }
 
 Request Comm::barrier(const Group &group) {
-  return start(group, makeBarrier(group));
+  return start(group, makeBarrier(memoryOf(group), group));
 }
 
 static std::optional<Error> checkTransfer(const Comm &comm, int peer,
@@ -112,8 +127,8 @@ static std::optional<Error> checkTransfer(const Comm &comm, int peer,
 Request Comm::send(int peer, int channel, const void *data, int64_t bytes) {
   if (auto error = checkTransfer(*this, peer, channel, bytes))
     return Request(failedOperation(*error));
-  transfers.push_back(
-      makeTransfer(true, peer, channel, const_cast<void *>(data), bytes));
+  transfers.push_back(makeTransfer(blocks, true, peer, channel,
+                                   const_cast<void *>(data), bytes));
   Request request(transfers.back());
   advance();
   return request;
@@ -122,7 +137,7 @@ Request Comm::send(int peer, int channel, const void *data, int64_t bytes) {
 Request Comm::receive(int peer, int channel, void *data, int64_t bytes) {
   if (auto error = checkTransfer(*this, peer, channel, bytes))
     return Request(failedOperation(*error));
-  transfers.push_back(makeTransfer(false, peer, channel, data, bytes));
+  transfers.push_back(makeTransfer(blocks, false, peer, channel, data, bytes));
   Request request(transfers.back());
   advance();
   return request;
@@ -131,20 +146,21 @@ Request Comm::receive(int peer, int channel, void *data, int64_t bytes) {
 void Comm::advance() {
   if (auto error = wire->aborted()) {
     for (auto &[id, queue] : queues)
-      for (auto &operation : queue)
+      for (auto &operation : queue.waiting)
         operation->fail(*error);
     for (auto &operation : transfers)
       operation->fail(*error);
-    queues.clear();
+    for (auto &[id, queue] : queues)
+      queue.waiting.clear();
     transfers.clear();
     return;
   }
   for (auto &[id, queue] : queues)
-    while (!queue.empty()) {
-      queue.front()->advance(*wire);
-      if (!queue.front()->isDone())
+    while (!queue.waiting.empty()) {
+      queue.waiting.front()->advance(*wire);
+      if (!queue.waiting.front()->isDone())
         break;
-      queue.pop_front();
+      queue.waiting.erase(queue.waiting.begin());
     }
   // In the order started: a FIFO's messages must be posted in that order.
   std::erase_if(transfers, [this](const std::shared_ptr<Operation> &operation) {

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Comm/MpiTransport.h"
+#include "HandleTable.h"
 #include "smp/runtime/Comm/Wire.h"
 #include <chrono>
 #include <cstdlib>
 #include <mpi.h>
 #include <thread>
 #include <unistd.h>
-#include <unordered_map>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -25,7 +25,7 @@ constexpr int pollsPerLook = 64;
 
 class MpiWire : public Wire {
 public:
-  MpiWire(int self, int ranks) : self(self), ranks(ranks) {}
+  MpiWire(int self, int ranks) : self(self), ranks(ranks), posted(ranks) {}
 
   int rank() const override { return self; }
   int size() const override { return ranks; }
@@ -38,18 +38,18 @@ public:
 
 private:
   struct Posted {
-    MPI_Request request;
-    int64_t expected; ///< bytes to receive, −1 for a send
+    MPI_Request request = MPI_REQUEST_NULL;
+    int64_t expected = -1; ///< bytes to receive, −1 for a send
   };
   Handle remember(MPI_Request request, int64_t expected) {
-    posted[++lastHandle] = {request, expected};
-    return lastHandle;
+    auto [handle, message] = posted.take();
+    message = {request, expected};
+    return handle;
   }
   void look();
 
   int self, ranks;
-  Handle lastHandle = 0;
-  std::unordered_map<Handle, Posted> posted;
+  HandleTable<Posted> posted;
   int polls = 0;
   std::optional<Error> failure;
   std::string farewell; ///< stays until the messages of abort() are out
@@ -86,16 +86,16 @@ Result<Wire::Handle> MpiWire::receive(int peer, int tag, void *data,
 }
 
 Result<bool> MpiWire::test(Handle handle) {
-  auto found = posted.find(handle);
-  if (found == posted.end())
+  Posted *message = posted.find(handle);
+  if (!message)
     return Error{"expects a posted message, got a spent handle"};
   int complete = 0;
   MPI_Status status;
-  int code = MPI_Test(&found->second.request, &complete, &status);
+  int code = MPI_Test(&message->request, &complete, &status);
   if (code == MPI_SUCCESS && !complete)
     return false;
-  int64_t expected = found->second.expected;
-  posted.erase(found);
+  int64_t expected = message->expected;
+  posted.erase(handle);
   if (code != MPI_SUCCESS)
     return mpiError(expected < 0 ? "send" : "receive", code);
   int received = 0;
@@ -141,13 +141,12 @@ void MpiWire::look() {
 std::optional<Error> MpiWire::aborted() {
   if (!failure && polls++ % pollsPerLook == 0)
     look();
-  if (failure && !posted.empty()) {
+  if (failure)
     // The buffers may go away: nothing may arrive in them any more.
-    for (auto &[handle, message] : posted)
+    posted.eraseAll([](Posted &message) {
       if (message.expected >= 0)
         MPI_Cancel(&message.request);
-    posted.clear();
-  }
+    });
   return failure;
 }
 

@@ -51,14 +51,20 @@ Status Operation::receive(Wire &wire, int peer, int tag, void *data,
 
 namespace {
 class Failed : public Operation {
+public:
+  Failed() : Operation(*std::pmr::get_default_resource(), 0) {}
+
+private:
   Result<bool> nextRound(Wire &) override { return false; }
 };
 
 /// A message, in pieces whose size every transport can express.
 class Transfer : public Operation {
 public:
-  Transfer(bool sends, int peer, int channel, void *data, int64_t bytes)
-      : sends(sends), peer(peer), tag(channelTag(channel)),
+  Transfer(std::pmr::memory_resource &blocks, bool sends, int peer, int channel,
+           void *data, int64_t bytes)
+      : Operation(blocks, size_t(bytes / pieceBytes + 1)), sends(sends),
+        peer(peer), tag(channelTag(channel)),
         data(static_cast<std::byte *>(data)), bytes(bytes) {}
 
 private:
@@ -95,8 +101,10 @@ std::shared_ptr<Operation> runtime::failedOperation(Error error) {
   return operation;
 }
 
-std::shared_ptr<Operation> runtime::makeTransfer(bool sends, int peer,
-                                                 int channel, void *data,
-                                                 int64_t bytes) {
-  return std::make_shared<Transfer>(sends, peer, channel, data, bytes);
+std::shared_ptr<Operation>
+runtime::makeTransfer(std::pmr::memory_resource &blocks, bool sends, int peer,
+                      int channel, void *data, int64_t bytes) {
+  return std::allocate_shared<Transfer>(
+      std::pmr::polymorphic_allocator<Transfer>(&blocks), blocks, sends, peer,
+      channel, data, bytes);
 }

@@ -19,8 +19,19 @@
 
 namespace smp::runtime {
 
+/// What the operations of a group take their memory from.
+struct OperationMemory {
+  std::pmr::memory_resource &blocks;
+  std::vector<std::byte> &staging; ///< one operation uses it at a time
+};
+
 class Operation {
 public:
+  /// `messages` are posted in a round at most.
+  Operation(std::pmr::memory_resource &blocks, size_t messages)
+      : pending(&blocks) {
+    pending.reserve(messages);
+  }
   virtual ~Operation() = default;
 
   bool isDone() const { return done; }
@@ -43,7 +54,7 @@ private:
   /// the next one; false when there is none.
   virtual Result<bool> nextRound(Wire &wire) = 0;
 
-  std::vector<Wire::Handle> pending;
+  std::pmr::vector<Wire::Handle> pending;
   std::optional<Error> failure;
   bool done = false;
 };
@@ -56,17 +67,23 @@ inline int groupTag(int id) { return tagRange + id; }
 /// An operation that has failed from the start.
 std::shared_ptr<Operation> failedOperation(Error error);
 
-std::shared_ptr<Operation> makeTransfer(bool sends, int peer, int channel,
+std::shared_ptr<Operation> makeTransfer(std::pmr::memory_resource &blocks,
+                                        bool sends, int peer, int channel,
                                         void *data, int64_t bytes);
-std::shared_ptr<Operation> makeAllReduce(const Group &group, DataType type,
+std::shared_ptr<Operation> makeAllReduce(const OperationMemory &memory,
+                                         const Group &group, DataType type,
                                          void *buffer, int64_t count);
-std::shared_ptr<Operation> makeReduceScatter(const Group &group, DataType type,
+std::shared_ptr<Operation> makeReduceScatter(const OperationMemory &memory,
+                                             const Group &group, DataType type,
                                              void *buffer, int64_t count);
-std::shared_ptr<Operation> makeAllGather(const Group &group, DataType type,
+std::shared_ptr<Operation> makeAllGather(const OperationMemory &memory,
+                                         const Group &group, DataType type,
                                          void *buffer, int64_t count);
-std::shared_ptr<Operation> makeBroadcast(const Group &group, DataType type,
+std::shared_ptr<Operation> makeBroadcast(const OperationMemory &memory,
+                                         const Group &group, DataType type,
                                          void *buffer, int64_t count, int root);
-std::shared_ptr<Operation> makeBarrier(const Group &group);
+std::shared_ptr<Operation> makeBarrier(const OperationMemory &memory,
+                                       const Group &group);
 
 } // namespace smp::runtime
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Comm/ThreadTransport.h"
+#include "HandleTable.h"
 #include "smp/Support/Signals.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/Wire.h"
@@ -19,20 +20,40 @@ using namespace smp;
 using namespace smp::runtime;
 
 namespace {
-/// A posted message: whoever comes second copies.
+/// A posted message: whoever comes second copies. It lies in the table of the
+/// rank that posted it, until that rank has seen that it is complete.
 struct Message {
   enum State { Posted, Complete, Mismatch };
   void *data = nullptr;
   int64_t bytes = 0;
-  std::vector<std::byte> eager; ///< the bytes themselves, if sent ahead
+  Message *next = nullptr; ///< in its queue
   std::atomic<State> state = Posted;
 };
-using MessagePtr = std::shared_ptr<Message>;
+
+/// Messages that wait for their other side, in order.
+class MessageQueue {
+public:
+  bool empty() const { return !first; }
+  void push(Message &message) {
+    message.next = nullptr;
+    (first ? last->next : first) = &message;
+    last = &message;
+  }
+  Message &pop() {
+    Message &message = *first;
+    first = message.next;
+    return message;
+  }
+  void clear() { first = nullptr; }
+
+private:
+  Message *first = nullptr, *last = nullptr;
+};
 
 /// All messages from one rank to another.
 struct Mailbox {
   struct Queues {
-    std::deque<MessagePtr> sends, receives;
+    MessageQueue sends, receives;
   };
   std::mutex mutex;
   std::unordered_map<int, Queues> tags;
@@ -56,7 +77,7 @@ struct Hub {
 class ThreadWire : public Wire {
 public:
   ThreadWire(std::shared_ptr<Hub> hub, int self)
-      : hub(std::move(hub)), self(self) {}
+      : hub(std::move(hub)), self(self), posted(this->hub->size) {}
   ~ThreadWire() override { withdraw(); }
 
   int rank() const override { return self; }
@@ -69,91 +90,72 @@ public:
   std::optional<Error> aborted() override;
 
 private:
-  static constexpr int64_t eagerBytes = 4096;
-
-  static void match(Message &send, Message &receive) {
-    if (send.bytes == receive.bytes && send.bytes)
-      std::memcpy(receive.data,
-                  send.eager.empty() ? send.data : send.eager.data(),
-                  send.bytes);
-    auto state =
-        send.bytes == receive.bytes ? Message::Complete : Message::Mismatch;
-    send.state.store(state, std::memory_order_release);
-    receive.state.store(state, std::memory_order_release);
-  }
-  Handle remember(MessagePtr message) {
-    posted[++lastHandle] = std::move(message);
-    return lastHandle;
-  }
+  Result<Handle> post(Mailbox &box, bool sends, int tag, void *data,
+                      int64_t bytes);
   /// Takes own messages back: their buffers may go away.
   void withdraw();
 
   std::shared_ptr<Hub> hub;
   int self;
   bool withdrawn = false;
-  Handle lastHandle = 0;
-  std::unordered_map<Handle, MessagePtr> posted;
+  HandleTable<Message> posted;
 };
 } // namespace
 
-Result<Wire::Handle> ThreadWire::send(int peer, int tag, const void *data,
-                                      int64_t bytes, bool synchronous) {
-  auto message = std::make_shared<Message>();
-  message->data = const_cast<void *>(data);
-  message->bytes = bytes;
-  Mailbox &box = hub->box(self, peer);
+/// Copies if the other side is there. Either message may be gone as soon as its
+/// state has changed.
+static void complete(Message &send, Message &receive) {
+  bool fits = send.bytes == receive.bytes;
+  if (fits && send.bytes)
+    std::memcpy(receive.data, send.data, send.bytes);
+  auto state = fits ? Message::Complete : Message::Mismatch;
+  send.state.store(state, std::memory_order_release);
+  receive.state.store(state, std::memory_order_release);
+}
+
+Result<Wire::Handle> ThreadWire::post(Mailbox &box, bool sends, int tag,
+                                      void *data, int64_t bytes) {
   std::unique_lock lock(box.mutex);
   if (hub->isAborted.load()) {
     lock.unlock();
     return *aborted();
   }
+  auto [handle, message] = posted.take();
+  message.data = data;
+  message.bytes = bytes;
+  message.state = Message::Posted;
   Mailbox::Queues &queues = box.tags[tag];
-  if (!queues.receives.empty()) {
-    match(*message, *queues.receives.front());
-    queues.receives.pop_front();
-    return remember(std::move(message));
+  MessageQueue &own = sends ? queues.sends : queues.receives;
+  MessageQueue &others = sends ? queues.receives : queues.sends;
+  if (others.empty()) {
+    own.push(message);
+  } else {
+    Message &other = others.pop();
+    complete(sends ? message : other, sends ? other : message);
   }
-  queues.sends.push_back(message);
-  if (!synchronous && bytes <= eagerBytes) {
-    // The copy stays in the queue; the sender is done with it.
-    const auto *from = static_cast<const std::byte *>(data);
-    message->eager.assign(from, from + bytes);
-    auto done = std::make_shared<Message>();
-    done->state = Message::Complete;
-    return remember(std::move(done));
-  }
-  return remember(std::move(message));
+  return handle;
+}
+
+/// All sends are complete only when they are taken: no copy has to be kept.
+Result<Wire::Handle> ThreadWire::send(int peer, int tag, const void *data,
+                                      int64_t bytes, bool /*synchronous*/) {
+  return post(hub->box(self, peer), /*sends=*/true, tag,
+              const_cast<void *>(data), bytes);
 }
 
 Result<Wire::Handle> ThreadWire::receive(int peer, int tag, void *data,
                                          int64_t bytes) {
-  auto message = std::make_shared<Message>();
-  message->data = data;
-  message->bytes = bytes;
-  Mailbox &box = hub->box(peer, self);
-  std::unique_lock lock(box.mutex);
-  if (hub->isAborted.load()) {
-    lock.unlock();
-    return *aborted();
-  }
-  Mailbox::Queues &queues = box.tags[tag];
-  if (queues.sends.empty()) {
-    queues.receives.push_back(message);
-  } else {
-    match(*queues.sends.front(), *message);
-    queues.sends.pop_front();
-  }
-  return remember(std::move(message));
+  return post(hub->box(peer, self), /*sends=*/false, tag, data, bytes);
 }
 
 Result<bool> ThreadWire::test(Handle handle) {
-  auto found = posted.find(handle);
-  if (found == posted.end())
+  Message *message = posted.find(handle);
+  if (!message)
     return Error{"expects a posted message, got a spent handle"};
-  auto state = found->second->state.load(std::memory_order_acquire);
+  auto state = message->state.load(std::memory_order_acquire);
   if (state == Message::Posted)
     return false;
-  posted.erase(found);
+  posted.erase(handle);
   if (state == Message::Mismatch)
     return Error{"expects both sides of a message to name the same size, got "
                  "two"};
@@ -189,15 +191,8 @@ void ThreadWire::withdraw() {
     for (bool sends : {true, false}) {
       Mailbox &box = sends ? hub->box(self, peer) : hub->box(peer, self);
       std::scoped_lock lock(box.mutex);
-      for (auto &[tag, queues] : box.tags) {
-        if (!sends)
-          queues.receives.clear();
-        // What was sent ahead is a copy, and a peer may still ask for it.
-        else
-          std::erase_if(queues.sends, [](const MessagePtr &message) {
-            return message->eager.empty() && message->bytes;
-          });
-      }
+      for (auto &[tag, queues] : box.tags)
+        (sends ? queues.sends : queues.receives).clear();
     }
 }
 

@@ -7,6 +7,8 @@
 
 #include "smp/runtime/Device/CpuDevice.h"
 
+#include <algorithm>
+#include <alloca.h>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -39,6 +41,17 @@ runtime::loadKernels(const std::string &path,
 
 namespace {
 
+/// Computes tiles [begin, end). Addresses stand on the stack of the thread:
+/// they are few, and nobody has to keep them until the command is complete.
+void runKernel(KernelFunction function, const KernelCommand &command,
+               const Frame &frame, int64_t begin, int64_t end) {
+  size_t count = command.buffers.size();
+  auto *addresses = static_cast<void **>(alloca((count + 1) * sizeof(void *)));
+  for (size_t i = 0; i < count; ++i)
+    addresses[i] = frame.address(command.buffers[i]);
+  function(addresses, command.immediates.data(), &frame.state, begin, end);
+}
+
 /// Starts each kind of command on the pool.
 struct Starter {
   ThreadPool &pool;
@@ -49,15 +62,10 @@ struct Starter {
   uint64_t ticket;
 
   void operator()(const KernelCommand &command) {
-    std::vector<void *> buffers;
-    buffers.reserve(command.buffers.size());
-    for (const Operand &operand : command.buffers)
-      buffers.push_back(frame.address(operand));
     pool.start(
-        [function = kernels[command.kernel], buffers = std::move(buffers),
-         immediates = command.immediates.data(),
-         state = &frame.state](int64_t begin, int64_t end) {
-          function(buffers.data(), immediates, state, begin, end);
+        [function = kernels[command.kernel], &command,
+         &frame = frame](int64_t begin, int64_t end) {
+          runKernel(function, command, frame, begin, end);
         },
         command.tiles, ticket);
   }
@@ -117,6 +125,10 @@ struct Starter {
 } // namespace
 
 Status CpuDevice::prepare(const RankJob &rankJob) {
+  size_t commands = 0;
+  for (const Program &program : rankJob.programs)
+    commands = std::max(commands, program.commands.size());
+  pool.reserve(commands);
   for (const Program &program : rankJob.programs)
     for (const Command &command : program.commands)
       if (auto *work = std::get_if<ConvolutionCommand>(&command.work)) {

@@ -52,15 +52,25 @@ ThreadPool::~ThreadPool() {
     worker.join();
 }
 
-void ThreadPool::start(Body body, int64_t tiles, uint64_t ticket) {
-  auto task = std::make_unique<Task>();
-  task->body = std::move(body);
-  task->tiles = tiles;
-  task->completion.ticket = ticket;
+void ThreadPool::reserve(size_t count) {
+  std::scoped_lock lock(mutex);
+  while (tasks.size() + spare.size() < count)
+    spare.emplace_back();
+  completed.reserve(count);
+}
+
+void ThreadPool::start(const Body &body, int64_t tiles, uint64_t ticket) {
   int wake = 0;
   {
     std::scoped_lock lock(mutex);
-    tasks.push_back(std::move(task));
+    if (spare.empty())
+      spare.emplace_back();
+    Task &task = spare.front();
+    task = {};
+    task.body = body;
+    task.tiles = tiles;
+    task.completion.ticket = ticket;
+    tasks.splice(tasks.end(), spare, spare.begin());
     openTasks.fetch_add(1, std::memory_order_relaxed);
     wake = int(std::min<int64_t>(sleepers, tiles));
   }
@@ -70,7 +80,7 @@ void ThreadPool::start(Body body, int64_t tiles, uint64_t ticket) {
 
 /// Called under the lock.
 ThreadPool::Piece ThreadPool::take() {
-  for (const std::unique_ptr<Task> &task : tasks) {
+  for (auto task = tasks.begin(); task != tasks.end(); ++task) {
     int64_t left = task->tiles - task->next;
     if (left == 0)
       continue;
@@ -78,7 +88,7 @@ ThreadPool::Piece ThreadPool::take() {
       task->completion.begin = traceNow();
     int64_t share = int64_t(2) * threads();
     int64_t count = (left + share - 1) / share;
-    Piece piece{task.get(), task->next, task->next + count};
+    Piece piece{task, task->next, task->next + count};
     task->next += count;
     if (count == left)
       openTasks.fetch_sub(1, std::memory_order_relaxed);
@@ -96,7 +106,7 @@ void ThreadPool::finish(const Piece &piece) {
   task.completion.end = traceNow();
   completed.push_back(task.completion);
   completedCount.fetch_add(1, std::memory_order_release);
-  std::erase_if(tasks, [&](const auto &each) { return each.get() == &task; });
+  spare.splice(spare.begin(), tasks, piece.task);
   taskCompleted.notify_one();
 }
 
@@ -106,7 +116,7 @@ bool ThreadPool::work() {
     std::scoped_lock lock(mutex);
     piece = take();
   }
-  if (!piece.task)
+  if (!piece)
     return false;
   piece.task->body(piece.begin, piece.end);
   std::scoped_lock lock(mutex);
@@ -117,7 +127,7 @@ bool ThreadPool::work() {
 void ThreadPool::workerLoop() {
   std::unique_lock lock(mutex);
   while (!stop) {
-    if (Piece piece = take(); piece.task) {
+    if (Piece piece = take()) {
       lock.unlock();
       piece.task->body(piece.begin, piece.end);
       lock.lock();

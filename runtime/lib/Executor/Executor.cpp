@@ -135,6 +135,9 @@ static Status makeGroups(Executor::Impl &executor) {
   return {};
 }
 
+Executor::Impl::Impl() = default;
+Executor::Impl::~Impl() = default;
+
 Executor::Executor(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 Executor::~Executor() = default;
 
@@ -151,5 +154,8 @@ Result<std::unique_ptr<Executor>> Executor::create(const ExecutorSetup &setup) {
 }
 
 Status Executor::run(const Schedule &schedule, const StepInput &input) {
-  return ScheduleRun(*impl, schedule, input).execute();
+  std::unique_ptr<ScheduleRun> &run = impl->runs[&schedule];
+  if (!run)
+    run = std::make_unique<ScheduleRun>(*impl, schedule);
+  return run->execute(input);
 }

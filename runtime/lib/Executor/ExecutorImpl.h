@@ -37,11 +37,18 @@ struct SchedulePlan {
   std::optional<PoisonPlan> poison;
 };
 
+class ScheduleRun;
+
 struct Executor::Impl {
+  Impl();
+  ~Impl();
+
   ExecutorSetup setup;
   std::vector<std::optional<Group>> groups;
   std::vector<ProgramPlan> programs;
   std::map<const Schedule *, SchedulePlan> schedules;
+  /// Made in the first execution of each; later ones find all memory there.
+  std::map<const Schedule *, std::unique_ptr<ScheduleRun>> runs;
   std::optional<std::mt19937_64> order;
 
   SchedulePlan &planOf(const Schedule &schedule);

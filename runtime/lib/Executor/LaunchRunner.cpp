@@ -12,8 +12,20 @@
 using namespace smp;
 using namespace smp::runtime;
 
-/// The device may still run tiles of commands when an error ends the launch.
-LaunchRunner::~LaunchRunner() {
+/// Room for the largest program, in whatever order its commands become ready.
+LaunchRunner::LaunchRunner(Executor::Impl &executor)
+    : executor(executor), groups(executor.groups.size()) {
+  size_t commands = 0;
+  for (const Program &each : executor.setup.rankJob->programs)
+    commands = std::max(commands, each.commands.size());
+  waits.reserve(commands);
+  ready.reserve(commands);
+  completions.reserve(commands);
+  heads.reserve(groups.size());
+  collectives.reserve(groups.size());
+}
+
+void LaunchRunner::abandon() {
   Device &device = *executor.setup.device;
   while (onDevice > 0) {
     completions.clear();
@@ -22,6 +34,8 @@ LaunchRunner::~LaunchRunner() {
     if (onDevice > 0 && !device.work())
       device.wait(100);
   }
+  collectives.clear();
+  program = nullptr;
 }
 
 void LaunchRunner::begin(unsigned action, const Action &source,
@@ -43,7 +57,7 @@ void LaunchRunner::begin(unsigned action, const Action &source,
   for (unsigned i = 0; i < waits.size(); ++i)
     if (waits[i] == 0 && program->commands[i].queue.kind != Queue::Group)
       ready.push_back(i);
-  nextCollective.clear();
+  std::ranges::fill(groups, GroupQueue());
   left = unsigned(waits.size());
 }
 
@@ -55,15 +69,13 @@ bool LaunchRunner::finish() {
 }
 
 /// The collectives that may start: heads of their queues.
-std::vector<unsigned> LaunchRunner::readyCollectives() const {
-  std::vector<unsigned> heads;
+void LaunchRunner::findReadyCollectives() {
+  heads.clear();
   for (const auto &[group, list] : programPlan->collectives) {
-    auto it = nextCollective.find(group);
-    size_t next = it == nextCollective.end() ? 0 : it->second;
-    if (next < list.size() && waits[list[next]] == 0)
+    auto [next, busy] = groups[group];
+    if (!busy && next < list.size() && waits[list[next]] == 0)
       heads.push_back(list[next]);
   }
-  return heads;
 }
 
 bool LaunchRunner::startReady() {
@@ -72,7 +84,7 @@ bool LaunchRunner::startReady() {
   // handed over at once the device would choose, not the seed.
   unsigned limit = executor.order ? 1 + unsigned((*executor.order)() % 2) : ~0u;
   while (true) {
-    std::vector<unsigned> heads = readyCollectives();
+    findReadyCollectives();
     size_t open = onDevice < limit ? ready.size() : 0;
     if (heads.size() + open == 0)
       return started;
@@ -103,7 +115,8 @@ void LaunchRunner::startCollective(unsigned id) {
   const Group &group = *executor.groups[collective.group];
   Comm &comm = *executor.setup.comm;
   void *buffer = frame.address(collective.buffer);
-  ++nextCollective[collective.group];
+  ++groups[collective.group].next;
+  groups[collective.group].busy = true;
   setActivity(
       1, {programPlan->labels[id], -1, microbatch, step, command.location});
   Request request;
@@ -139,6 +152,7 @@ Result<bool> LaunchRunner::testCollectives() {
     }
     Collective finished = std::move(collective);
     collectives.erase(collectives.begin() + long(i));
+    groups[program->commands[finished.command].queue.group].busy = false;
     complete(finished.command, finished.begin, traceNow());
     moved = true;
   }

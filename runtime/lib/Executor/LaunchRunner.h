@@ -14,9 +14,8 @@ namespace smp::runtime {
 
 class LaunchRunner {
 public:
-  explicit LaunchRunner(Executor::Impl &executor) : executor(executor) {}
-  /// Commands hold pointers into the frame: they are waited for.
-  ~LaunchRunner();
+  explicit LaunchRunner(Executor::Impl &executor);
+  ~LaunchRunner() { abandon(); }
 
   void begin(unsigned action, const Action &source, const StepInput &input,
              SchedulePlan &plan);
@@ -27,6 +26,9 @@ public:
   Result<bool> advance();
   /// Whether all commands are complete; ends the launch if so.
   bool finish();
+  /// Ends a launch that failed. Commands hold pointers into the frame: those
+  /// that the device computes are waited for.
+  void abandon();
 
   bool computes() const { return onDevice > 0; }
   bool communicates() const { return !collectives.empty(); }
@@ -41,7 +43,7 @@ private:
   bool startReady();
   void startCommand(unsigned command);
   void startCollective(unsigned command);
-  std::vector<unsigned> readyCollectives() const;
+  void findReadyCollectives();
   Result<bool> testCollectives();
   void complete(unsigned command, double begin, double end);
   Error errorOf(unsigned command, const Error &error) const;
@@ -53,10 +55,17 @@ private:
   unsigned actionId = 0;
   int64_t microbatch = 0, step = 0;
   Frame frame;
-  std::vector<unsigned> waits;               ///< left, by command
-  std::vector<unsigned> ready;               ///< compute and copy commands
-  std::map<unsigned, size_t> nextCollective; ///< by group
-  std::vector<Collective> collectives;       ///< in flight
+  std::vector<unsigned> waits; ///< left, by command
+  std::vector<unsigned> ready; ///< compute and copy commands
+  /// Of the collectives of each group: which one is next, and whether the one
+  /// before it is in flight.
+  struct GroupQueue {
+    size_t next = 0;
+    bool busy = false;
+  };
+  std::vector<GroupQueue> groups;
+  std::vector<unsigned> heads;         ///< collectives that may start
+  std::vector<Collective> collectives; ///< in flight, one a group
   std::vector<Completion> completions;
   unsigned onDevice = 0, left = 0;
 };

@@ -13,17 +13,30 @@
 using namespace smp;
 using namespace smp::runtime;
 
-ScheduleRun::ScheduleRun(Executor::Impl &executor, const Schedule &schedule,
-                         const StepInput &input)
-    : executor(executor), schedule(schedule), input(input),
-      plan(executor.planOf(schedule)), launch(executor),
-      waits(plan.dependences.waits), left(schedule.actions.size()) {
+ScheduleRun::ScheduleRun(Executor::Impl &executor, const Schedule &schedule)
+    : executor(executor), schedule(schedule), plan(executor.planOf(schedule)),
+      launch(executor) {
   int activity = 2; // after compute and collectives
   for (const auto &[key, actions] : plan.transfers) {
     Channel channel{key, &actions, 0, false, {}, 0, activity};
     activity = activity + 1 < activitySlots ? activity + 1 : activity;
     channels.push_back(std::move(channel));
   }
+  loads.reserve(schedule.actions.size());
+}
+
+void ScheduleRun::begin(const StepInput &stepInput) {
+  input = &stepInput;
+  nextLaunch = 0;
+  waits = plan.dependences.waits;
+  left = schedule.actions.size();
+  // An execution that failed leaves some of them under way.
+  for (Channel &channel : channels) {
+    channel.next = 0;
+    channel.busy = false;
+    channel.request = {};
+  }
+  loads.clear();
   for (unsigned i = 0; i < schedule.actions.size(); ++i)
     if (waits[i] == 0 &&
         std::holds_alternative<LoadAction>(schedule.actions[i].work))
@@ -35,7 +48,7 @@ void ScheduleRun::complete(unsigned action, const char *track, double begin,
   const Action &done = schedule.actions[action];
   if (executor.setup.trace)
     executor.setup.trace->add({plan.labels[action], track, begin, end, -1,
-                               action, input.step, done.microbatch});
+                               action, input->step, done.microbatch});
   --left;
   for (unsigned successor : plan.dependences.successors[action])
     if (--waits[successor] == 0 &&
@@ -53,12 +66,12 @@ Result<bool> ScheduleRun::startLoads() {
     const auto &load = std::get<LoadAction>(action.work);
     const Arenas &arenas = *executor.setup.arenas;
     double begin = traceNow();
-    Status status = input.load(load, action.microbatch,
-                               arenas.base(load.arena) +
-                                   load.slot * arenas.stride(load.arena));
+    Status status = input->load(load, action.microbatch,
+                                arenas.base(load.arena) +
+                                    load.slot * arenas.stride(load.arena));
     if (!status)
       return placeError(executor, plan.labels[id], action.microbatch,
-                        input.step, nullptr, "", status.error());
+                        input->step, nullptr, "", status.error());
     complete(id, "load", begin, traceNow());
   }
   return moved;
@@ -72,7 +85,7 @@ bool ScheduleRun::startLaunch() {
     return false;
   ++nextLaunch;
   launchBegin = traceNow();
-  launch.begin(id, schedule.actions[id], input, plan);
+  launch.begin(id, schedule.actions[id], *input, plan);
   return true;
 }
 
@@ -85,7 +98,7 @@ void ScheduleRun::startTransfer(Channel &channel, unsigned id) {
   int rank = executor.setup.grid->rank(peer);
   void *data = executor.setup.arenas->at(transfer.buffer, transfer.slot);
   setActivity(channel.activity,
-              {plan.labels[id], rank, action.microbatch, input.step});
+              {plan.labels[id], rank, action.microbatch, input->step});
   channel.begin = traceNow();
   channel.busy = true;
   Comm &comm = *executor.setup.comm;
@@ -111,7 +124,7 @@ Result<bool> ScheduleRun::advanceChannels() {
     Result<bool> done = executor.setup.comm->test(channel.request);
     if (!done)
       return placeError(executor, plan.labels[id], action.microbatch,
-                        input.step, nullptr, "", done.error());
+                        input->step, nullptr, "", done.error());
     if (!*done)
       continue;
     clearActivity(channel.activity);
@@ -155,9 +168,7 @@ void ScheduleRun::rest(int idleRounds) {
   }
 }
 
-Status ScheduleRun::execute() {
-  if (plan.poison)
-    plan.poison->begin(*executor.setup.arenas);
+Status ScheduleRun::runToEnd() {
   int idleRounds = 0;
   while (left > 0) {
     SMP_ASSIGN_OR_RETURN(bool moved, advance());
@@ -167,4 +178,14 @@ Status ScheduleRun::execute() {
       rest(++idleRounds);
   }
   return {};
+}
+
+Status ScheduleRun::execute(const StepInput &stepInput) {
+  if (plan.poison)
+    plan.poison->begin(*executor.setup.arenas);
+  begin(stepInput);
+  Status status = runToEnd();
+  if (!status)
+    launch.abandon();
+  return status;
 }

@@ -1,4 +1,4 @@
-//===- ScheduleRun.h - One execution of a schedule --------------*- C++ -*-===//
+//===- ScheduleRun.h - Executions of a schedule -----------------*- C++ -*-===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,12 +12,13 @@
 
 namespace smp::runtime {
 
+/// One execution at a time. What it needs is kept for the next one, which then
+/// asks for no memory.
 class ScheduleRun {
 public:
-  ScheduleRun(Executor::Impl &executor, const Schedule &schedule,
-              const StepInput &input);
+  ScheduleRun(Executor::Impl &executor, const Schedule &schedule);
 
-  Status execute();
+  Status execute(const StepInput &input);
 
 private:
   /// A FIFO of transfers with one peer in one direction.
@@ -31,6 +32,8 @@ private:
     int activity = 0; ///< slot of the liveness record
   };
 
+  void begin(const StepInput &input);
+  Status runToEnd();
   Result<bool> advance();
   Result<bool> advanceChannels();
   void startTransfer(Channel &channel, unsigned action);
@@ -41,7 +44,7 @@ private:
 
   Executor::Impl &executor;
   const Schedule &schedule;
-  const StepInput &input;
+  const StepInput *input = nullptr;
   SchedulePlan &plan;
   LaunchRunner launch;
   double launchBegin = 0;
@@ -49,7 +52,7 @@ private:
   std::vector<unsigned> waits; ///< left, by action
   std::vector<unsigned> loads; ///< ready
   std::vector<Channel> channels;
-  size_t left;
+  size_t left = 0;
 };
 
 } // namespace smp::runtime

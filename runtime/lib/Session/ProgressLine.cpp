@@ -7,6 +7,7 @@
 
 #include "ProgressLine.h"
 
+#include <array>
 #include <cmath>
 
 using namespace smp;
@@ -28,15 +29,21 @@ double ProgressLine::unitsPerSecond() const {
   return average > 0 ? unitsPerStep / average : 0;
 }
 
+namespace {
+/// A piece of the line, in fixed memory: a step asks for none.
+using Text = std::array<char, 32>;
+} // namespace
+
 /// "1:02:03" or "2:03".
-static std::string durationString(double seconds) {
-  char text[32];
+static Text durationText(double seconds) {
+  Text text;
   auto whole = std::llround(seconds);
   if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3600,
+    std::snprintf(text.data(), text.size(), "%lld:%02lld:%02lld", whole / 3600,
                   whole / 60 % 60, whole % 60);
   else
-    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
+    std::snprintf(text.data(), text.size(), "%lld:%02lld", whole / 60,
+                  whole % 60);
   return text;
 }
 
@@ -50,19 +57,15 @@ void ProgressLine::step(int64_t step, double loss, double seconds) {
   if (lastLine >= 0 && now - lastLine < interval && !isLast)
     return;
   lastLine = now;
-  char text[256];
-  int length = std::snprintf(
-      text, sizeof text, "step %lld/%lld  loss %.4f  %.0f %s/s",
-      static_cast<long long>(step) + 1, static_cast<long long>(steps), loss,
-      unitsPerSecond(), unit);
-  std::string line(text, size_t(length));
-  if (peakFlops > 0 && flopsPerStep > 0) {
-    std::snprintf(text, sizeof text, "  %.0f %% of peak",
+  Text share = {};
+  if (peakFlops > 0 && flopsPerStep > 0)
+    std::snprintf(share.data(), share.size(), "  %.0f %% of peak",
                   100 * flopsPerStep / average / peakFlops);
-    line += text;
-  }
-  line += "  " + durationString(average * double(steps - step - 1)) + " left";
-  std::fprintf(file, terminal ? "\r%s\033[K" : "%s\n", line.c_str());
+  Text left = durationText(average * double(steps - step - 1));
+  std::fprintf(file, "%sstep %lld/%lld  loss %.4f  %.0f %s/s%s  %s left%s",
+               terminal ? "\r" : "", static_cast<long long>(step) + 1,
+               static_cast<long long>(steps), loss, unitsPerSecond(), unit,
+               share.data(), left.data(), terminal ? "\033[K" : "\n");
   std::fflush(file);
   open = terminal;
 }

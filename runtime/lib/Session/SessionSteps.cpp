@@ -166,12 +166,11 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   Batch batch = batchOf(step);
   StepInput input;
   input.step = step;
-  input.state = [&](int64_t microbatch) {
+  auto state = [&](int64_t microbatch) {
     return context.state(step, batch.position, microbatch);
   };
-  input.load = [&](const LoadAction &load, int64_t microbatch, void *rows) {
-    std::vector<Sample> samples;
-    samples.reserve(size_t(context.rows));
+  auto fill = [&](const LoadAction &load, int64_t microbatch, void *rows) {
+    samples.clear();
     for (int64_t row = 0; row < context.rows; ++row) {
       // A missing row repeats the first, whose values are fit to compute with.
       int64_t place = context.rowOffset(microbatch) + row;
@@ -182,6 +181,9 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
     }
     return training->read(theJob.inputs[load.input].spec, samples, rows);
   };
+  // References fit into the function objects, the closures would not.
+  input.state = std::ref(state);
+  input.load = std::ref(fill);
   SMP_RETURN_IF_ERROR(executor->run(rankJob.train, input));
 
   // Ranks that do not hold a value add zero, which changes no bit of it.
@@ -219,7 +221,7 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
     return state;
   };
   input.load = [&](const LoadAction &load, int64_t microbatch, void *rows) {
-    std::vector<Sample> samples;
+    samples.clear();
     for (int64_t row = 0; row < context.rows; ++row) {
       int64_t index = firstSample(microbatch) + row;
       bool exists = index < evaluation->size();

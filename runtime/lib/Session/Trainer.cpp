@@ -8,11 +8,17 @@
 #include "smp/runtime/Session/Trainer.h"
 #include "ProgressLine.h"
 
-#include <nlohmann/json.hpp>
+#include <dlfcn.h>
 
 using namespace smp;
 using namespace smp::runtime;
-using nlohmann::json;
+
+/// How a preloaded library, such as a counter of allocations, learns where
+/// steps (from 1) begin and end on the calling thread.
+using StepListener = void (*)(int64_t step, bool ends);
+static StepListener findStepListener() {
+  return reinterpret_cast<StepListener>(dlsym(RTLD_DEFAULT, "smpStepListener"));
+}
 
 namespace {
 
@@ -27,14 +33,20 @@ public:
 private:
   Status openMetrics();
   Status step(int64_t step);
+  Status recordStep(int64_t step, const StepResult &result, double seconds);
+  void tell(int64_t step, bool ends) const {
+    if (listener)
+      listener(step, ends);
+  }
   Status evaluate(int64_t step);
   Status save(int64_t steps);
-  Status record(const json &line);
+  Status record(MetricsLine &line);
 
   Session &session;
   const TrainOptions &options;
   ProgressLine progress;
   std::optional<MetricsWriter> metrics;
+  StepListener listener = findStepListener();
   TrainSummary summary;
   int64_t saved = -1; ///< steps of the last checkpoint
 };
@@ -53,7 +65,7 @@ Status Loop::openMetrics() {
   return agree(session.comm(), status);
 }
 
-Status Loop::record(const json &line) {
+Status Loop::record(MetricsLine &line) {
   return metrics ? metrics->write(line) : Status();
 }
 
@@ -77,18 +89,24 @@ Status Loop::step(int64_t step) {
   summary.interrupted = result.interrupted;
   summary.skipped += result.leftOut;
   progress.step(step, result.loss, seconds);
-  json line = {
-      {"step", step + 1},
-      {"loss", result.loss},
-      {"seconds", seconds},
-      {"learning_rate", session.stepContext().learningRateOf(step)},
-      {"samples", session.progressAfter(step + 1).samples},
-      {session.job().data.tokens ? "tokens_per_second" : "samples_per_second",
-       progress.unitsPerSecond()}};
+  return recordStep(step, result, seconds);
+}
+
+Status Loop::recordStep(int64_t step, const StepResult &result,
+                        double seconds) {
+  MetricsLine line;
+  line.add("step", step + 1)
+      .add("loss", result.loss)
+      .add("seconds", seconds)
+      .add("learning_rate", session.stepContext().learningRateOf(step))
+      .add("samples", session.progressAfter(step + 1).samples)
+      .add(session.job().data.tokens ? "tokens_per_second"
+                                     : "samples_per_second",
+           progress.unitsPerSecond());
   if (result.gradientNorm)
-    line["gradient_norm"] = *result.gradientNorm;
+    line.add("gradient_norm", *result.gradientNorm);
   if (result.leftOut)
-    line["skipped"] = true;
+    line.add("skipped", true);
   return record(line);
 }
 
@@ -99,7 +117,9 @@ Status Loop::evaluate(int64_t step) {
   std::snprintf(text, sizeof text, "step %lld  evaluation loss %.4f",
                 (long long)step, loss);
   progress.note(text);
-  return record({{"step", step}, {"eval_loss", loss}});
+  MetricsLine line;
+  line.add("step", step).add("eval_loss", loss);
+  return record(line);
 }
 
 Status Loop::save(int64_t steps) {
@@ -118,7 +138,9 @@ Result<TrainSummary> Loop::run(int64_t first) {
   summary.steps = first;
   int64_t evaluated = -1;
   for (int64_t i = first; i < options.steps && !summary.interrupted; ++i) {
+    tell(i + 1, /*ends=*/false);
     SMP_RETURN_IF_ERROR(step(i));
+    tell(i + 1, /*ends=*/true);
     if (options.evaluates && options.evalEvery > 0 &&
         (i + 1) % options.evalEvery == 0) {
       SMP_RETURN_IF_ERROR(evaluate(i + 1));

@@ -8,8 +8,12 @@
 #include "smp/runtime/Trace/Trace.h"
 #include "smp/Support/Json.h"
 #include "smp/Support/MappedFile.h"
+#include <algorithm>
+#include <cassert>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -116,9 +120,56 @@ MetricsWriter::~MetricsWriter() {
     std::fclose(file);
 }
 
-Status MetricsWriter::write(const json &object) {
-  std::string line =
-      object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+void MetricsLine::append(std::string_view text) {
+  assert(length + text.size() < buffer.size() - 2 && "a line has few numbers");
+  std::ranges::copy(text, buffer.begin() + length);
+  length += text.size();
+}
+
+void MetricsLine::begin(std::string_view name) {
+  append(length == 0 ? "{\"" : ",\"");
+  append(name);
+  append("\":");
+}
+
+MetricsLine &MetricsLine::add(std::string_view name, double value) {
+  begin(name);
+  char digits[32];
+  char *end = std::to_chars(digits, std::end(digits), value).ptr;
+  std::string_view number(digits, size_t(end - digits));
+  append(std::isfinite(value) ? number : "null");
+  // As Python and others tell floating numbers from integers.
+  if (std::isfinite(value) && number.find_first_of(".e") == number.npos)
+    append(".0");
+  return *this;
+}
+
+MetricsLine &MetricsLine::add(std::string_view name, int64_t value) {
+  begin(name);
+  char digits[32];
+  char *end = std::to_chars(digits, std::end(digits), value).ptr;
+  append({digits, size_t(end - digits)});
+  return *this;
+}
+
+MetricsLine &MetricsLine::add(std::string_view name, bool value) {
+  begin(name);
+  append(value ? "true" : "false");
+  return *this;
+}
+
+std::string_view MetricsLine::text() {
+  if (length == 0)
+    append("{");
+  if (buffer[length - 1] != '\n') {
+    buffer[length++] = '}';
+    buffer[length++] = '\n';
+  }
+  return {buffer.data(), length};
+}
+
+Status MetricsWriter::write(MetricsLine &object) {
+  std::string_view line = object.text();
   if (std::fwrite(line.data(), 1, line.size(), file) != line.size() ||
       std::fflush(file) != 0)
     return Error{std::string("cannot write metrics: ") + std::strerror(errno)};

@@ -9,6 +9,7 @@
 #include "smp/Support/Json.h"
 #include "smp/Support/MappedFile.h"
 #include "smp/runtime/Comm/ThreadTransport.h"
+#include <cmath>
 #include <cstdio>
 #include <gtest/gtest.h>
 
@@ -77,13 +78,31 @@ TEST(Metrics, OneObjectALine) {
     auto metrics = MetricsWriter::open(path, run == 1);
     ASSERT_TRUE(metrics);
     MetricsWriter moved = std::move(*metrics);
-    ASSERT_TRUE(moved.write({{"step", run}, {"loss", 2.5}}));
+    MetricsLine line;
+    line.add("step", int64_t{run}).add("loss", 2.5);
+    ASSERT_TRUE(moved.write(line));
     // Readable at once.
     EXPECT_NE(readFile(path)->find("\"step\":" + std::to_string(run)),
               std::string::npos);
   }
   EXPECT_EQ(*readFile(path),
-            "{\"loss\":2.5,\"step\":0}\n{\"loss\":2.5,\"step\":1}\n");
+            "{\"step\":0,\"loss\":2.5}\n{\"step\":1,\"loss\":2.5}\n");
   std::remove(path.c_str());
   EXPECT_FALSE(MetricsWriter::open("/nonexistent/m", false));
+}
+
+/// Numbers come back bit for bit, and with the kind that they had.
+TEST(Metrics, ALineIsJson) {
+  for (double value : {0.0, -0.0, 3.0, 1e22, 0.1, -1.5e-310, 1.0 / 3, 1e300}) {
+    MetricsLine line;
+    line.add("value", value);
+    auto parsed = parseJson(std::string(line.text()), "line");
+    ASSERT_TRUE(parsed);
+    EXPECT_TRUE((*parsed)["value"].is_number_float()) << line.text();
+    EXPECT_EQ((*parsed)["value"].get<double>(), value);
+  }
+  MetricsLine line;
+  line.add("nan", std::nan("")).add("infinity", -INFINITY).add("skipped", true);
+  EXPECT_EQ(line.text(), "{\"nan\":null,\"infinity\":null,\"skipped\":true}\n");
+  EXPECT_EQ(MetricsLine().text(), "{}\n");
 }

@@ -22,9 +22,9 @@
 
 #include "smp/Support/DataType.h"
 #include "smp/Support/Result.h"
-#include <deque>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -32,6 +32,7 @@ namespace smp::runtime {
 
 class Wire;
 class Operation;
+struct OperationMemory;
 class Comm;
 
 /// An ordered set of ranks, as this rank sees it. The position in the set is
@@ -39,19 +40,21 @@ class Comm;
 class Group {
 public:
   int id() const { return identifier; }
-  int size() const { return static_cast<int>(ranks.size()); }
+  int size() const { return static_cast<int>(ranks->size()); }
   int rank() const { return self; } ///< own position
-  int globalRank(int position) const { return ranks[position]; }
-  const std::vector<int> &members() const { return ranks; }
+  int globalRank(int position) const { return (*ranks)[position]; }
+  const std::vector<int> &members() const { return *ranks; }
 
 private:
   friend class Comm;
   int identifier = 0;
   int self = 0;
-  std::vector<int> ranks;
+  /// Shared, so that a copy of a group asks for no memory.
+  std::shared_ptr<const std::vector<int>> ranks;
 };
 
-/// A started operation. Dropping a handle does not cancel the operation.
+/// A started operation. Dropping a handle does not cancel the operation. It
+/// does not outlive its communicator.
 class Request {
 public:
   Request() = default;
@@ -130,13 +133,21 @@ public:
 
 private:
   Request start(const Group &group, std::shared_ptr<Operation> operation);
+  OperationMemory memoryOf(const Group &group);
   void advance();
   Status failure() const;
 
   std::unique_ptr<Wire> wire;
   Group worldGroup;
-  /// Per group id: collectives not yet complete, in the order started.
-  std::map<int, std::deque<std::shared_ptr<Operation>>> queues;
+  /// Where operations live. Blocks are used again, 16 and more of a size at a
+  /// time: once each size has been seen, a step asks for no memory.
+  std::pmr::unsynchronized_pool_resource blocks;
+  struct Queue {
+    /// Collectives not yet complete, in the order started.
+    std::vector<std::shared_ptr<Operation>> waiting;
+    std::vector<std::byte> staging; ///< of the first one
+  };
+  std::map<int, Queue> queues; ///< by group id
   /// Point-to-point operations in flight.
   std::vector<std::shared_ptr<Operation>> transfers;
 };

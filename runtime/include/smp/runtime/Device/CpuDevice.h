@@ -36,8 +36,9 @@ public:
   CpuDevice(std::vector<KernelFunction> kernels, int threads)
       : kernels(std::move(kernels)), pool(threads) {}
 
-  /// Makes what the library needs for the convolutions of a rank; before any
-  /// of them is started. `rankJob` outlives the device.
+  /// Makes what the library needs for the convolutions of a rank, before any
+  /// of them is started, and room for the commands of a launch. `rankJob`
+  /// outlives the device.
   Status prepare(const RankJob &rankJob);
 
   void start(const Command &command, const Frame &frame,

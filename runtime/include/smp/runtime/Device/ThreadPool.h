@@ -19,16 +19,38 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
-#include <functional>
+#include <cstring>
+#include <list>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 
 namespace smp::runtime {
 
 class ThreadPool {
 public:
-  using Body = std::function<void(int64_t begin, int64_t end)>;
+  /// What computes tiles [begin, end): a function object of a few pointers,
+  /// kept in place, so that starting a task asks for no memory.
+  class Body {
+  public:
+    Body() = default;
+    template <typename Function>
+    Body(const Function &function)
+        : call([](const void *function, int64_t begin, int64_t end) {
+            (*static_cast<const Function *>(function))(begin, end);
+          }) {
+      static_assert(sizeof(Function) <= sizeof storage &&
+                    std::is_trivially_copyable_v<Function>);
+      std::memcpy(storage, &function, sizeof function);
+    }
+    void operator()(int64_t begin, int64_t end) const {
+      call(storage, begin, end);
+    }
+
+  private:
+    void (*call)(const void *function, int64_t begin, int64_t end) = nullptr;
+    alignas(void *) std::byte storage[6 * sizeof(void *)];
+  };
 
   /// A pool of `threads` compute threads, of which the caller is one: it takes
   /// part through `work`.
@@ -38,7 +60,9 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
 
   int threads() const { return int(workers.size()) + 1; }
-  void start(Body body, int64_t tiles, uint64_t ticket);
+  /// Has memory for so many tasks at a time; more ask for it when they start.
+  void reserve(size_t tasks);
+  void start(const Body &body, int64_t tiles, uint64_t ticket);
   bool work();
   void poll(std::vector<Completion> &completions);
   void wait(int microseconds);
@@ -49,9 +73,11 @@ private:
     int64_t tiles = 0, next = 0, done = 0;
     Completion completion;
   };
+  using Tasks = std::list<Task>;
   struct Piece {
-    Task *task = nullptr;
+    Tasks::iterator task;
     int64_t begin = 0, end = 0;
+    explicit operator bool() const { return begin < end; }
   };
 
   Piece take();
@@ -60,7 +86,8 @@ private:
 
   std::mutex mutex;
   std::condition_variable workAvailable, taskCompleted;
-  std::deque<std::unique_ptr<Task>> tasks; ///< by start; done ones are removed
+  Tasks tasks; ///< by start
+  Tasks spare; ///< done, to be used again
   std::vector<Completion> completed;
   std::atomic<int> openTasks{0}; ///< with tiles to take
   std::atomic<int> completedCount{0};

@@ -147,7 +147,8 @@ private:
   std::unique_ptr<Dataset> training, evaluation;
   std::optional<SampleOrder> trainingOrder;
   std::optional<Batches> batches;
-  int64_t evaluationSize = 0; ///< samples, known on all ranks
+  std::vector<Sample> samples; ///< of the microbatch being loaded
+  int64_t evaluationSize = 0;  ///< samples, known on all ranks
 };
 
 } // namespace smp::runtime

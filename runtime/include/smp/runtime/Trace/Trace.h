@@ -15,9 +15,9 @@
 #define SMP_RUNTIME_TRACE_TRACE_H
 
 #include "smp/runtime/Comm/Comm.h"
+#include <array>
 #include <cstdio>
 #include <mutex>
-#include <nlohmann/json_fwd.hpp>
 
 namespace smp::runtime {
 
@@ -55,6 +55,24 @@ private:
 /// call it, waiting.
 Status writeTrace(Comm &comm, const Trace &trace, const std::string &path);
 
+/// One JSON object in fixed memory: a step writes one, and asks for none.
+/// Names are plain text. What is no number is null, as JSON has no NaN.
+class MetricsLine {
+public:
+  MetricsLine &add(std::string_view name, double value);
+  MetricsLine &add(std::string_view name, int64_t value);
+  MetricsLine &add(std::string_view name, bool value);
+  /// With its closing brace and the end of the line.
+  std::string_view text();
+
+private:
+  void append(std::string_view text);
+  void begin(std::string_view name);
+
+  std::array<char, 1024> buffer;
+  size_t length = 0;
+};
+
 /// One JSON object a line, flushed at once.
 class MetricsWriter {
 public:
@@ -64,7 +82,7 @@ public:
     other.file = nullptr;
   }
   ~MetricsWriter();
-  Status write(const nlohmann::json &object);
+  Status write(MetricsLine &line);
 
 private:
   explicit MetricsWriter(std::FILE *file) : file(file) {}
