@@ -72,7 +72,7 @@ static LogicalResult importGroupNorm(NodeImporter &n) {
   if (n.refused() || !elements || groups < 1 || *elements % groups != 0)
     return n.refuse("of channels and places whose number is not known");
   Shape rows = {operand.shape[0], groups}, shape = rows;
-  shape.push_back(*elements / groups);
+  shape.emplace_back(*elements / groups);
   Tensor grouped = n.reshape(operand, shape);
   Type statistics = tensorType(operand.element(), rows);
   auto op = LayerNormOp::create(

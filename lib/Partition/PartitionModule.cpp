@@ -68,6 +68,8 @@ private:
   CloneableValues cloneable;
   std::vector<OpGroup> groups;
   DenseMap<Operation *, int> groupOf;
+  /// The parameter that most groups lie between whose ends read it.
+  std::pair<int, std::string> widest;
 };
 
 } // namespace
@@ -165,8 +167,10 @@ void ModulePartition::addCuts(partition::LinearProblem &problem) {
     for (Operation *user : read->getUsers())
       if (auto group = groupOf.find(user); group != groupOf.end())
         first = std::min(first, group->second);
-    for (int cut = first; cut < lastUse(read); ++cut)
+    int last = lastUse(read);
+    for (int cut = first; cut < last; ++cut)
       problem.cuts[cut].allowed = false;
+    widest = std::max(widest, {last - first, read.getAlias().str()});
   });
 }
 
@@ -199,8 +203,17 @@ ModulePartition::chooseAutomatically(PartitionReport &report) {
                        partition::resolveAssignment(pins, pathsOfGroups()));
   for (auto [unit, pin] : llvm::zip(problem.units, pinned))
     unit.pin = pin;
-  SMP_ASSIGN_OR_RETURN(partition::LinearPlan plan,
-                       partition::partitionLinear(problem));
+  Result<partition::LinearPlan> made = partition::partitionLinear(problem);
+  if (!made && widest.first > 0) {
+    Error error = made.error();
+    error.note += "; the modules between two that read '" + widest.second +
+                  "' stay on one stage (a penalty on weights reads them at the "
+                  "end: give it to the optimizer as 'weight_decay')";
+    return error;
+  }
+  if (!made)
+    return made.error();
+  partition::LinearPlan plan = std::move(*made);
   std::vector<int> chunks;
   for (size_t group = 0; group < groups.size(); ++group)
     chunks.push_back(plan.stageOf(group));

@@ -133,8 +133,20 @@ static std::vector<Missing> missingTraining(const Config &c) {
            "recomputation"}};
 }
 
+static constexpr auto missingParts = {missingLayouts, missingPartitioning,
+                                      missingTraining};
+
+std::optional<std::string> smp::limitOf(std::string_view key) {
+  for (auto part : missingParts)
+    for (const Missing &missing : part(Config()))
+      if (missing.key == key)
+        return "so far only " + std::string(missing.expected) + ": " +
+               std::string(missing.feature) + " is not built yet";
+  return std::nullopt;
+}
+
 Status smp::checkSupported(const Config &config) {
-  for (auto part : {missingLayouts, missingPartitioning, missingTraining})
+  for (auto part : missingParts)
     for (const Missing &missing : part(config))
       if (missing.set)
         return Error{"'" + std::string(missing.key) + "' expects " +

@@ -82,6 +82,19 @@ class CompileErrors(IntegrationTest):
             DATA / "convnet.pt2", "--batch-size=4", "--microbatches=4",
         )  # fmt: skip
         self.expect("tensor_parallel_degree", mlp, "--tensor-parallel-degree=2")
+        self.assertIn(
+            "(so far only 1: tensor parallelism is not built yet)",
+            run("smp-compile", "--help").output,
+        )
+
+    def test_other_files_are_not_replaced(self) -> None:
+        folder = self.path("mine")
+        folder.mkdir()
+        (folder / "job.json").write_text('{"mine": 1}')
+        finished = run("smp-compile", DATA / "mlp.pt2", "-o", folder)
+        self.assertEqual(finished.code, 1)
+        self.assertIn("expects a new or empty folder, or a job to replace", finished.errors)
+        self.assertEqual((folder / "job.json").read_text(), '{"mine": 1}')
 
     def test_truncated_archive(self) -> None:
         content = (DATA / "mlp.pt2").read_bytes()

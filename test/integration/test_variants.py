@@ -205,6 +205,16 @@ class Refused(VariantsTest):
                 self.assertIn(f"got '{op}' of one", finished.errors)
                 self.assertIn("let the model return what is to be added", finished.errors)
 
+    def test_stages_that_a_penalty_spans(self) -> None:
+        archive = self.archive(seeded(Penalties), Penalties.inputs(), "raw")
+        finished = run(
+            "smp-compile", archive, "-o", self.path("job"), "--batch-size=4",
+            "--pipeline-parallel-degree=3",
+        )  # fmt: skip
+        self.assertEqual(finished.code, 1, finished.errors)
+        self.assertRegex(finished.errors, r"between two that read '\w+\.weight' stay on one stage")
+        self.assertIn("a penalty on weights", finished.errors)
+
     def test_forms_of_operators(self) -> None:
         for reason, form in (
             ("of an order that is neither 1 nor 2", lambda y: y.norm(p=3, dim=-1)),

@@ -84,6 +84,8 @@ static std::string configHelp() {
     if (!key.defaultValue.empty())
       os << " (default " << key.defaultValue << ")";
     os << "\n      " << key.meaning << "\n";
+    if (std::optional<std::string> limit = limitOf(key.name))
+      os << "      (" << *limit << ")\n";
   }
   os << "\nExit codes: 0 done, 1 an error in the model, the configuration or "
         "the command line\n";
@@ -160,6 +162,14 @@ readModel(mlir::MLIRContext &context, const std::string &path,
   return module;
 }
 
+/// Whether a folder holds a job, which says what made it.
+static bool holdsJob(const std::string &path) {
+  llvm::SmallString<128> manifest(path);
+  llvm::sys::path::append(manifest, "job.json");
+  auto file = llvm::MemoryBuffer::getFile(manifest);
+  return file && (*file)->getBuffer().contains("\"smp\":");
+}
+
 /// Whether a job can be written there, before it is made.
 static Status checkJobFolder(const std::string &path) {
   namespace fs = llvm::sys::fs;
@@ -180,6 +190,14 @@ static Status checkJobFolder(const std::string &path) {
     return refuse(make_error_code(std::errc::not_a_directory));
   if (access(place.str().c_str(), W_OK | X_OK) != 0)
     return refuse(std::error_code(errno, std::generic_category()));
+  // A job replaces another one, and nothing else.
+  std::error_code error;
+  bool isEmpty =
+      fs::directory_iterator(path, error) == fs::directory_iterator();
+  if (!error && !isEmpty && !holdsJob(path))
+    return Error{"expects a new or empty folder, or a job to replace, got '" +
+                     path + "' with other files",
+                 "name another one: -o job"};
   return {};
 }
 
@@ -197,9 +215,8 @@ static void printSummary(const CompileReport &report, const std::string &path) {
   if (!report.job)
     return;
   os << "job: " << path << ", microbatches of " << report.rows
-     << (report.rows == 1 ? " row, " : " rows, ")
-     << report.job->kernels << " kernels, " << report.job->commands
-     << " commands\n";
+     << (report.rows == 1 ? " row, " : " rows, ") << report.job->kernels
+     << " kernels, " << report.job->commands << " commands\n";
   for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))
     os << "memory: pp rank " << rank << " takes " << formatBytes(bytes) << "\n";
 }

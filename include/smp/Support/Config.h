@@ -171,6 +171,9 @@ Result<ParsedConfig> parseConfig(std::string_view json,
 /// Refuses, by name, what is valid but not built yet.
 Status checkSupported(const Config &config);
 
+/// What `checkSupported` wants of a key as yet, for the help; none for most.
+std::optional<std::string> limitOf(std::string_view key);
+
 /// All keys with their effective values; keys without a value are left out.
 /// parseConfig(toJson(c).dump()) gives c again.
 nlohmann::json toJson(const Config &config);

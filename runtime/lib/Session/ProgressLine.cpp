@@ -59,7 +59,7 @@ void ProgressLine::step(int64_t step, double loss, double seconds) {
   lastLine = now;
   Text share = {};
   if (peakFlops > 0 && flopsPerStep > 0)
-    std::snprintf(share.data(), share.size(), "  %.0f %% of peak",
+    std::snprintf(share.data(), share.size(), "  %.0f %% of peak FLOP/s",
                   100 * flopsPerStep / average / peakFlops);
   Text left = durationText(average * double(steps - step - 1));
   std::fprintf(file, "%sstep %lld/%lld  loss %.4f  %.0f %s/s%s  %s left%s",

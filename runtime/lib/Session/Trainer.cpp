@@ -129,7 +129,8 @@ Status Loop::save(int64_t steps) {
       session.save(options.checkpointDirectory, session.progressAfter(steps)));
   saved = steps;
   progress.note("step " + std::to_string(steps) + "  saved to '" +
-                options.checkpointDirectory + "'");
+                options.checkpointDirectory + "/step-" + std::to_string(steps) +
+                "_partial'");
   return {};
 }
 
