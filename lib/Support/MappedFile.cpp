@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Support/MappedFile.h"
+#include "smp/Support/MappedPath.h"
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -20,6 +23,56 @@ using namespace smp;
 static Error fileError(const std::string &path, const char *verb) {
   return Error{std::string("cannot ") + verb + " '" + path +
                "': " + std::strerror(errno)};
+}
+
+namespace {
+/// A mapping, readable at any moment. `begin` is set last and cleared first.
+struct Mapping {
+  std::atomic<bool> taken = false;
+  std::atomic<const std::byte *> begin = nullptr;
+  size_t size = 0;
+  char path[256];
+};
+} // namespace
+
+/// More files are not known; nothing but a name in an error is lost.
+static std::array<Mapping, 64> mappings;
+
+static void remember(const std::byte *data, size_t size,
+                     const std::string &path) {
+  for (Mapping &mapping : mappings) {
+    if (mapping.taken.exchange(true))
+      continue;
+    mapping.size = size;
+    // Of a long path the end says more.
+    size_t from = path.size() < sizeof mapping.path
+                      ? 0
+                      : path.size() - sizeof mapping.path + 1;
+    std::strcpy(mapping.path, path.c_str() + from);
+    mapping.begin = data;
+    return;
+  }
+}
+
+static void forget(const std::byte *data) {
+  for (Mapping &mapping : mappings)
+    if (mapping.begin.load() == data) {
+      mapping.begin = nullptr;
+      mapping.taken = false;
+      return;
+    }
+}
+
+const char *smp::findMappedPath(const void *address) {
+  for (const Mapping &mapping : mappings) {
+    const std::byte *begin = mapping.begin.load();
+    // Pages: the last one is mapped to its end.
+    constexpr size_t page = 4096;
+    size_t bytes = (mapping.size + page - 1) / page * page;
+    if (begin && address >= begin && address < begin + bytes)
+      return mapping.path;
+  }
+  return nullptr;
 }
 
 Result<MappedFile> MappedFile::open(const std::string &path) {
@@ -43,6 +96,7 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
     }
     file.data = static_cast<const std::byte *>(address);
     file.size = status.st_size;
+    remember(file.data, file.size, path);
   }
   close(descriptor);
   return file;
@@ -56,8 +110,10 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data)
-    munmap(const_cast<std::byte *>(data), size);
+  if (!data)
+    return;
+  forget(data);
+  munmap(const_cast<std::byte *>(data), size);
 }
 
 Result<std::string> smp::readFile(const std::string &path) {

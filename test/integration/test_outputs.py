@@ -133,7 +133,7 @@ class Outputs(IntegrationTest):
         os.truncate(rows, 0)
         errors = process.communicate(timeout=PATIENCE)[1]
         self.assertEqual(process.returncode, 1, errors)
-        self.assertIn("expects its files to stay as they are", errors)
+        self.assertIn(f"'{rows}' expects to keep its", errors)
 
     def test_streams_that_are_closed(self) -> None:
         """No message lands in a file that took the number of a stream."""

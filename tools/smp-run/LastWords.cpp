@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LastWords.h"
+#include "smp/Support/MappedPath.h"
 #include "smp/Support/Signals.h"
 
 #include <cerrno>
@@ -18,9 +19,13 @@
 #include <unistd.h>
 
 /// Safe in a signal handler.
-[[noreturn]] static void endWith(const char *text) {
+static void say(const char *text) {
   [[maybe_unused]] ssize_t written =
       write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] static void endWith(const char *text) {
+  say(text);
   _exit(1);
 }
 
@@ -37,12 +42,17 @@ static void onTerminate() {
           "-u')\n");
 }
 
-static void onBusError(int) {
-  endWith("smp-run: error: expects its files to stay as they are, got one that "
-          "was cut short or cannot be read (of the job, the data, or "
-          "weights)\n"
-          "  note: leave them alone while they are in use; check the "
-          "disk\n");
+static void onBusError(int, siginfo_t *information, void *) {
+  const char *path = smp::findMappedPath(information->si_addr);
+  // In one piece, as other ranks may say the same.
+  char line[512] =
+      "smp-run: error: expects its files to stay as they are, got ";
+  for (const char *part : {"'", path ? path : "a file of the job", "'"})
+    if (path || part[0] != '\'')
+      std::strcat(line, part);
+  say(std::strcat(line, ", which was cut short or cannot be read\n"));
+  endWith("  note: leave them alone while they are in use; check the disk; "
+          "--resume continues from the last checkpoint\n");
 }
 
 void smp::run::installLastWords() {
@@ -52,6 +62,10 @@ void smp::run::installLastWords() {
       _exit(1);
   std::set_new_handler(onNoMemory);
   std::set_terminate(onTerminate);
-  smp::handleSignal(SIGBUS, onBusError);
+  useSignalStack();
+  struct sigaction action = {};
+  action.sa_sigaction = onBusError;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGBUS, &action, nullptr);
   std::signal(SIGXFSZ, SIG_IGN); // the write fails, and that is said
 }

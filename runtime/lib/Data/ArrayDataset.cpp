@@ -115,6 +115,7 @@ runtime::openArrays(const std::string &path,
   if (rows < 1)
     return Error{"'" + path + "' expects at least 1 sample, got " +
                  std::to_string(std::max<int64_t>(rows, 0))};
-  return std::unique_ptr<Dataset>(
-      std::make_unique<ArrayDataset>(std::move(file), rows));
+  auto data = std::make_unique<ArrayDataset>(std::move(file), rows);
+  data->watchFile(path);
+  return std::unique_ptr<Dataset>(std::move(data));
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Data/Dataset.h"
+#include <sys/stat.h>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -30,8 +31,32 @@ Result<TokenConvention> runtime::parseTokenConvention(std::string_view name) {
                std::string(name) + "'"};
 }
 
+void Dataset::watchFile(const std::string &file) {
+  struct stat status;
+  if (stat(file.c_str(), &status) != 0)
+    return;
+  path = file;
+  device = status.st_dev;
+  inode = status.st_ino;
+  bytes = status.st_size;
+}
+
+Status Dataset::checkFile() const {
+  struct stat status;
+  // One that was removed or replaced stays as it was for who has it open.
+  if (path.empty() || stat(path.c_str(), &status) != 0 ||
+      status.st_dev != device || status.st_ino != inode ||
+      status.st_size >= bytes)
+    return {};
+  return Error{"'" + path + "' expects to keep its " + std::to_string(bytes) +
+                   " bytes while it is in use, got " +
+                   std::to_string(status.st_size),
+               "restore the file; --resume continues from the last checkpoint"};
+}
+
 Status Dataset::read(const InputSpec &input, std::span<const Sample> samples,
                      void *rows) const {
+  SMP_RETURN_IF_ERROR(checkFile());
   SMP_ASSIGN_OR_RETURN(int64_t elements,
                        elementCount(input.rowShape, input.type));
   int64_t rowBytes = elements * byteWidth(input.type);

@@ -148,5 +148,6 @@ runtime::openTokens(const std::string &path, const TokenOptions &options) {
         "use more data or a shorter 'sequence_length'"};
   SMP_RETURN_IF_ERROR(data->checkVocabulary(
       0, std::min(data->tokenCount(), tokensCheckedAhead)));
+  data->watchFile(path);
   return std::unique_ptr<Dataset>(std::move(data));
 }

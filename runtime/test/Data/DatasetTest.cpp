@@ -10,6 +10,7 @@
 #include "smp/Support/MappedFile.h"
 #include "smp/Support/Safetensors.h"
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -135,6 +136,26 @@ TEST_F(Datasets, TokenOutOfRange) {
             "'" + path +
                 "' expects tokens below the vocabulary 100, got 200 at "
                 "position 4");
+}
+
+TEST_F(Datasets, AFileThatIsCutShortIsNotReadAsZeros) {
+  write<uint8_t>({1, 2, 3, 4, 5, 6});
+  auto data = openTokens(path, {.sequenceLength = 3});
+  ASSERT_TRUE(data);
+  ASSERT_EQ(truncate(path.c_str(), 4), 0);
+  Sample last = {1, -1};
+  Row values(3);
+  Status status = (*data)->read(ids, {&last, 1}, values.data());
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message,
+            "'" + path +
+                "' expects to keep its 6 bytes while it is in use, "
+                "got 4");
+  // One that was removed is still there for who has it open.
+  write<uint8_t>({1, 2, 3, 4, 5, 6});
+  data = openTokens(path, {.sequenceLength = 3});
+  std::remove(path.c_str());
+  EXPECT_EQ(row(**data, ids, last), (Row{4, 5, 6}));
 }
 
 TEST_F(Datasets, TooShort) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Support/MappedFile.h"
+#include "smp/Support/MappedPath.h"
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -59,4 +60,20 @@ TEST_F(WriteFile, IsCheckedBefore) {
   EXPECT_EQ(checkWritable(folder + "/nowhere/new").error().message,
             "cannot create '" + folder +
                 "/nowhere/new': No such file or directory");
+}
+
+TEST(MappedFile, AnAddressLeadsToItsPath) {
+  std::string path = testing::TempDir() + "mapped-address";
+  ASSERT_TRUE(writeFileAtomically(path, "content"));
+  const std::byte *address = nullptr;
+  {
+    auto file = MappedFile::open(path);
+    ASSERT_TRUE(file);
+    MappedFile moved = std::move(*file);
+    address = moved.bytes().data();
+    ASSERT_NE(findMappedPath(address + 6), nullptr);
+    EXPECT_EQ(findMappedPath(address + 6), path);
+    EXPECT_EQ(findMappedPath(&path), nullptr);
+  }
+  EXPECT_EQ(findMappedPath(address), nullptr);
 }

@@ -52,9 +52,20 @@ public:
   Status read(const InputSpec &input, std::span<const Sample> samples,
               void *rows) const;
 
+  /// From now on `read` sees to it that the file keeps its size: what is cut
+  /// off reads as zeros up to the end of a page, and ends the process after it.
+  void watchFile(const std::string &path);
+
 protected:
   virtual Status readRow(const InputSpec &input, Sample sample,
                          std::byte *row) const = 0;
+
+private:
+  Status checkFile() const;
+
+  std::string path; ///< empty: not watched
+  uint64_t device = 0, inode = 0;
+  int64_t bytes = 0;
 };
 
 struct TokenOptions {
