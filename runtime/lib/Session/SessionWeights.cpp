@@ -7,6 +7,7 @@
 
 #include "smp/Support/MappedFile.h"
 #include "smp/runtime/Checkpoint/Weights.h"
+#include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Session/Session.h"
 
 #include <algorithm>
@@ -171,10 +172,12 @@ Status Session::save(const std::string &directory, const Progress &progress) {
   request.directory = directory;
   request.tag = "step-" + std::to_string(progress.step);
   request.progress = progress;
+  setPhase("save of '" + request.tag + "'", progress.step);
   collectTensors(request.model, request.optimizer);
   if (auto plan = readFile(theJob.directory + "/partition.json"))
     request.plan = *plan;
-  return saveCheckpoint(theComm, *theGrid, request);
+  // Several ranks may have an error of their own, such as a full disk.
+  return agree(theComm, saveCheckpoint(theComm, *theGrid, request));
 }
 
 Result<Resumed> Session::resume(const std::string &directory) {
@@ -183,7 +186,10 @@ Result<Resumed> Session::resume(const std::string &directory) {
   request.directory = directory;
   request.model = modelTargets();
   request.optimizer = optimizerTargets();
-  return resumeCheckpoint(theComm, *theGrid, request);
+  Result<Resumed> resumed = resumeCheckpoint(theComm, *theGrid, request);
+  SMP_RETURN_IF_ERROR(
+      agree(theComm, resumed ? Status() : Status(resumed.error())));
+  return resumed;
 }
 
 /// Sends the tensors of a stage to rank 0, as one safetensors text.
