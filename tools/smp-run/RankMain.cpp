@@ -248,12 +248,16 @@ Status Run::finish(const TrainSummary &summary) {
 }
 
 Result<bool> Run::execute() {
+  setPhase("opening of the job");
   SMP_RETURN_IF_ERROR(openSession());
   describe();
+  setPhase(options.resume ? "resume" : "initial values");
   SMP_RETURN_IF_ERROR(start());
+  setPhase("opening of the data");
   SMP_RETURN_IF_ERROR(openData());
   SMP_RETURN_IF_ERROR(checkOutputs());
   SMP_ASSIGN_OR_RETURN(TrainSummary summary, trainSteps());
+  setPhase("end of the run", summary.steps);
   SMP_RETURN_IF_ERROR(finish(summary));
   if (summary.interrupted)
     say("stopped after step " + std::to_string(summary.steps));

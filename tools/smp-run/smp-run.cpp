@@ -41,14 +41,35 @@ static bool isSaidElsewhere(const Error &error, const Comm &comm) {
                             " stopped: ") == std::string::npos;
 }
 
+/// Ends here if a rank is a program that does not know these words.
+static int compareWithOthers(int seconds) {
+  BuildComparison builds = compareBuilds(seconds);
+  if (builds.status)
+    return Done;
+  if (!builds.isSaidByRankZero)
+    report(builds.status.error(), Failed);
+  if (!builds.allSpoke)
+    failMpi(Failed);
+  return Failed;
+}
+
 static int runAsMpiRank(const Options &options) {
+  LivenessOptions liveness{"smp-run", options.stallTimeout};
+  watchStart(liveness);
   auto comm = createMpiComm();
   if (!comm)
     return report(comm.error(), Failed);
+  if (int code = compareWithOthers(options.stallTimeout); code != Done) {
+    stopLiveness(); // whoever has ended MPI first is not lost
+    comm->reset();
+    finalizeMpi();
+    return code;
+  }
   int code = Done;
-  if (Status status = startLiveness(**comm, {"smp-run", options.stallTimeout});
-      !status)
+  if (Status status = startLiveness(**comm, liveness); !status)
     return report(status.error(), Failed);
+  if ((*comm)->rank() == 0)
+    tellStarter();
   Result<bool> stopped = runRank(options, **comm);
   if (!stopped) {
     code = Failed;
@@ -58,9 +79,10 @@ static int runAsMpiRank(const Options &options) {
   } else if (*stopped) {
     code = Stopped;
   }
-  stopLiveness();
+  announceEnd();
   comm->reset();
   finalizeMpi();
+  stopLiveness();
   return code;
 }
 
@@ -77,13 +99,14 @@ static int runAsThreads(const Options &options, int ranks) {
   return stopped.load() ? Stopped : Done;
 }
 
-static int startMpirun(const std::vector<std::string> &arguments, int ranks) {
+static int startMpirun(const std::vector<std::string> &arguments, int ranks,
+                       int stallSeconds) {
   char path[4096];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   std::vector<std::string> program = {
       length > 0 ? std::string(path, size_t(length)) : "smp-run"};
   program.insert(program.end(), arguments.begin(), arguments.end());
-  auto code = runUnderMpirun(ranks, program);
+  auto code = runUnderMpirun(ranks, program, stallSeconds);
   return code ? *code : report(code.error(), Failed);
 }
 
@@ -178,5 +201,5 @@ int main(int argc, char **argv) {
   }
   if (options->transport == "threads" || *ranks == 1)
     return runAsThreads(*options, *ranks);
-  return startMpirun(arguments, *ranks);
+  return startMpirun(arguments, *ranks, options->stallTimeout);
 }

@@ -51,23 +51,33 @@ void runtime::setActivity(int slot, const Activity &activity) {
                      std::memory_order_release);
 }
 
+void runtime::setActivityPeer(int slot, int peer) {
+  records[recordIndex][slot % activitySlots].peer.store(
+      peer, std::memory_order_relaxed);
+}
+
+void runtime::setPhase(std::string_view what, int64_t step) {
+  setActivity(phaseSlot, {.action = what, .step = step});
+}
+
 void runtime::clearActivity(int slot) {
   records[recordIndex][slot % activitySlots].since.store(
       0, std::memory_order_release);
 }
 
 /// The record that tells most: a wait for the lost rank, else the longest wait
-/// for any rank, else what has been going on longest.
+/// for any rank, else what has been going on longest in a queue.
 static const ActivityRecord *mostTelling(int rank, int lost) {
   const ActivityRecord *best = nullptr;
-  int bestScore = -1;
+  int bestScore = -2;
   uint64_t bestSince = 0;
-  for (const ActivityRecord &record : records[indexOfRank(rank)]) {
+  for (int slot = 0; slot < activitySlots; ++slot) {
+    const ActivityRecord &record = records[indexOfRank(rank)][slot];
     uint64_t since = record.since.load(std::memory_order_acquire);
     if (!since)
       continue;
     int peer = record.peer.load(std::memory_order_relaxed);
-    int score = peer < 0 ? 0 : peer == lost ? 2 : 1;
+    int score = peer >= 0 ? 1 + (peer == lost) : slot == phaseSlot ? -1 : 0;
     if (score > bestScore || (score == bestScore && since < bestSince)) {
       best = &record;
       bestScore = score;
@@ -123,9 +133,13 @@ std::string runtime::activityLine(int rank, int lost) {
   return std::string(line.text());
 }
 
-void runtime::leaveWithActivity(Ending ending, int lost) {
+void runtime::leaveWithActivity(Ending ending, int lost,
+                                int pauseMilliseconds) {
   static std::atomic<bool> left = false;
-  if (!left.exchange(true)) {
+  if (left.exchange(true)) {
+    // Another thread is about to say it, and then ends the process.
+    usleep(1'000'000);
+  } else {
     int count = ranksHere.load();
     for (int i = 0; i < count; ++i) {
       Line line;
@@ -135,5 +149,7 @@ void runtime::leaveWithActivity(Ending ending, int lost) {
           write(STDERR_FILENO, line.text().data(), line.text().size());
     }
   }
+  if (pauseMilliseconds > 0)
+    usleep(useconds_t(pauseMilliseconds) * 1000);
   _exit(3);
 }

@@ -90,8 +90,10 @@ enum class Ending { Lost, Stalled, Terminated };
 /// records of `rank`. Safe in a signal handler.
 void describeActivity(Line &line, int rank, Ending ending, int lost);
 
-/// Prints that line, once per process, and leaves with exit code 3.
-[[noreturn]] void leaveWithActivity(Ending ending, int lost);
+/// Prints that line, once per process, and leaves with exit code 3 after a
+/// pause.
+[[noreturn]] void leaveWithActivity(Ending ending, int lost,
+                                    int pauseMilliseconds = 0);
 
 /// The program's name and own global rank, for that line.
 void setActivityProgram(std::string_view program, int globalRank);

@@ -7,6 +7,7 @@
 
 #include "smp/runtime/Comm/Comm.h"
 #include "Operation.h"
+#include "smp/runtime/Comm/Liveness.h"
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -178,18 +179,30 @@ Result<bool> Comm::test(const Request &request) {
   return request.operation->isDone();
 }
 
+int Comm::waitsFor(const Request &request) {
+  return request ? request.operation->waitsFor() : -1;
+}
+
+/// Polls before a wait is recorded: most end sooner.
+static constexpr int pollsUnsaid = 50;
+
 Status Comm::wait(const Request &request) {
   for (int polls = 0;; ++polls) {
     SMP_ASSIGN_OR_RETURN(bool complete, test(request));
-    if (complete)
+    if (complete) {
+      if (polls > pollsUnsaid)
+        setActivityPeer(phaseSlot, -1);
       return {};
+    }
+    if (polls >= pollsUnsaid)
+      setActivityPeer(phaseSlot, waitsFor(request));
     // Ranks may share cores: give the peer a chance to run, and the longer the
     // wait has been, the less often look again.
     if (polls > 3000)
       std::this_thread::sleep_for(std::chrono::microseconds(500));
     else if (polls > 1000)
       std::this_thread::sleep_for(std::chrono::microseconds(50));
-    else if (polls > 50)
+    else if (polls > pollsUnsaid)
       std::this_thread::yield();
   }
 }

@@ -7,6 +7,7 @@
 
 #include "smp/runtime/Comm/Liveness.h"
 #include "Activity.h"
+#include "LocalRanks.h"
 #include "smp/Support/Signals.h"
 #include <cerrno>
 #include <chrono>
@@ -45,7 +46,15 @@ struct Watch {
   std::atomic<Board *> board = nullptr;
   std::atomic<int> ranks = 0;
   int self = 0;
+  int ranksHere = -1; ///< on this host, −1: unknown
   int stallSeconds = 60;
+  /// Whether the board is one of this process alone, since the ranks are not
+  /// connected yet.
+  std::atomic<bool> alone = false;
+  std::atomic<bool> ending = false; ///< `announceEnd` was called
+  /// When the watch last looked: long ago if this process was stopped.
+  std::atomic<Clock::rep> lastLook = 0;
+  std::atomic<bool> overslept = false;
   std::thread thread;
   std::mutex mutex;
   std::condition_variable wake;
@@ -74,20 +83,36 @@ static int findLost(const Watch &state) {
   return -1;
 }
 
+/// Whether this process itself was stopped for longer than the others bear.
+static bool hasOverslept(const Watch &state) {
+  Clock::duration last(state.lastLook.load());
+  return state.overslept.load() ||
+         (last.count() != 0 && Clock::now().time_since_epoch() - last >
+                                   std::chrono::seconds(state.stallSeconds));
+}
+
 /// Leaves for this reason, or for the one that another rank saw before. Safe
 /// in a signal handler.
 [[noreturn]] static void leave(const Watch *state, Ending ending, int lost) {
   Board *board = state ? state->board.load() : nullptr;
   if (!board)
     leaveWithActivity(ending, lost);
+  // Its own view, after it was woken for its end, is of no use.
+  if (state->alone.load() && hasOverslept(*state)) {
+    ending = Ending::Stalled;
+    lost = state->self;
+  }
   int32_t first = 0,
           own = lost < 0 ? 0 : (lost + 1) * 2 + (ending == Ending::Stalled);
   if (board->cause.compare_exchange_strong(first, own))
     first = own;
   board->ranks[state->self].isOver.store(1);
+  // Without a common board the others look who is gone: not this one, please.
+  int pause = state->alone.load() ? 400 : 0;
   if (first == 0)
-    leaveWithActivity(Ending::Terminated, -1);
-  leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, first / 2 - 1);
+    leaveWithActivity(Ending::Terminated, -1, pause);
+  leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, first / 2 - 1,
+                    pause);
 }
 
 static void onTerminate(int) {
@@ -96,7 +121,10 @@ static void onTerminate(int) {
   const Board *board = state ? state->board.load() : nullptr;
   if (board && board->ranks[state->self].isOver.load())
     return;
-  leave(state, Ending::Lost, state ? findLost(*state) : -1);
+  int lost = state ? findLost(*state) : -1;
+  if (state && state->ending.load() && lost < 0)
+    return; // likewise, and this one is about to leave
+  leave(state, Ending::Lost, lost);
 }
 
 /// What tells hosts, and containers on one host, apart.
@@ -149,11 +177,40 @@ static Status connectBoard(Comm &comm, Watch &state) {
     shm_unlink(name.c_str());
   if (!complete)
     return complete;
-  // Without a board (no shared memory) mpirun's SIGTERM still ends us.
+  std::scoped_lock lock(state.mutex);
   state.self = self;
   state.ranks = comm.size();
   state.board = board;
+  state.alone = false;
   return {};
+}
+
+/// A board of this process alone, for as long as there is no common one.
+static Board *makeOwnBoard(int ranks) {
+  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
+  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<Board *>(memory);
+}
+
+/// Fills that board with what the system says: which ranks there are, and that
+/// those live which are not stopped.
+static void lookAround(Watch &state) {
+  Board *board = state.board.load();
+  int ranks = state.ranks.load(), known = 0;
+  for (int rank = 0; rank < ranks; ++rank)
+    known += board->ranks[rank].process.load() > 0;
+  // The whole list of processes is long: not again when all are known.
+  if (state.ranksHere < 0 || known < state.ranksHere)
+    for (const LocalRank &found : ranksStartedBy(getppid()))
+      if (found.rank < ranks && found.rank != state.self)
+        board->ranks[found.rank].process.store(found.process);
+  for (int rank = 0; rank < ranks; ++rank) {
+    BoardEntry &entry = board->ranks[rank];
+    pid_t process = entry.process.load();
+    if (process > 0 && stateOf(process, getppid()) != RankState::Stopped)
+      entry.beats.fetch_add(1);
+  }
 }
 
 namespace {
@@ -183,20 +240,72 @@ static int findStalled(const Watch &state, std::vector<Pulse> &pulses) {
 }
 
 static void watchPeers(Watch &state) {
-  std::vector<Pulse> pulses(state.ranks.load());
+  std::vector<Pulse> pulses;
   std::unique_lock lock(state.mutex);
-  while (!state.stopping) {
-    state.board.load()->ranks[state.self].beats.fetch_add(1);
+  for (Board *last = nullptr; !state.stopping && state.board.load();) {
+    if (Board *board = state.board.load(); board != last) {
+      pulses.assign(state.ranks.load(), Pulse());
+      last = board;
+    }
+    if (hasOverslept(state))
+      state.overslept = true;
+    state.lastLook = Clock::now().time_since_epoch().count();
+    if (state.alone.load())
+      lookAround(state);
+    else
+      last->ranks[state.self].beats.fetch_add(1);
     // Looking comes after a pause: mpirun tells of a death as well, and when
     // this process itself was stopped, the others need a moment to beat.
     state.wake.wait_for(lock, std::chrono::milliseconds(250));
-    if (state.stopping)
-      return;
+    if (state.stopping || state.board.load() != last)
+      continue;
     if (int lost = findLost(state); lost >= 0)
       leave(&state, Ending::Lost, lost);
     if (int stalled = findStalled(state, pulses); stalled >= 0)
       leave(&state, Ending::Stalled, stalled);
   }
+}
+
+/// Ends the watch thread, whose board is not looked at any more.
+static void joinWatch(Watch &state) {
+  if (!state.thread.joinable())
+    return;
+  {
+    std::scoped_lock lock(state.mutex);
+    state.stopping = true;
+  }
+  state.wake.notify_all();
+  state.thread.join();
+}
+
+static void beginWatch(Watch &state) {
+  state.stopping = false;
+  if (!state.thread.joinable())
+    state.thread = std::thread([&state] { watchPeers(state); });
+}
+
+void runtime::watchStart(const LivenessOptions &options) {
+  StartedRank started = readStartedRank();
+  setActivityProgram(options.program, started.rank < 0 ? 0 : started.rank);
+  setPhase("start of MPI");
+  Watch &state = watch();
+  state.stallSeconds = options.stallSeconds;
+  bool known = started.rank >= 0 && started.rank < started.worldSize;
+  if (known && started.worldSize > 1) {
+    state.self = started.rank;
+    state.ranks = started.worldSize;
+    state.ranksHere = started.ranksHere;
+    state.alone = true;
+    state.board = makeOwnBoard(started.worldSize);
+  }
+  watchForHandler = &state;
+  if (Board *board = state.board.load()) {
+    board->ranks[state.self].process.store(getpid());
+    beginWatch(state);
+  }
+  handleSignal(SIGTERM, onTerminate);
+  // The ranks end with mpirun, or with whoever started them.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 Status runtime::startLiveness(Comm &comm, const LivenessOptions &options) {
@@ -206,32 +315,34 @@ Status runtime::startLiveness(Comm &comm, const LivenessOptions &options) {
       comm.allGatherObjects(comm.world(), std::to_string(getpid())));
   bool oneProcess = comm.size() > 1 && processes.front() == processes.back();
   handleSignal(SIGTERM, onTerminate);
-  if (oneProcess || comm.size() == 1)
-    return {};
   Watch &state = watch();
+  if (oneProcess || comm.size() == 1) {
+    joinWatch(state);
+    state.board = nullptr;
+    return {};
+  }
   state.stallSeconds = options.stallSeconds;
   SMP_RETURN_IF_ERROR(connectBoard(comm, state));
   watchForHandler = &state;
-  // The ranks end with mpirun, or with whoever started them.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (!state.board.load())
-    return {};
-  state.stopping = false;
-  state.thread = std::thread([&state] { watchPeers(state); });
+  // Without a board (no shared memory) mpirun's SIGTERM still ends us.
+  if (state.board.load())
+    beginWatch(state);
+  else
+    joinWatch(state);
   return {};
 }
 
+void runtime::announceEnd() {
+  setPhase("end of MPI");
+  watch().ending = true;
+}
+
 void runtime::stopLiveness() {
-  Watch *state = watchForHandler.load();
-  if (!state || !state->thread.joinable())
-    return;
-  {
-    std::scoped_lock lock(state->mutex);
-    state->stopping = true;
-  }
-  state->wake.notify_all();
-  state->thread.join();
-  state->board.load()->ranks[state->self].isOver.store(1);
+  Watch &state = watch();
+  joinWatch(state);
+  if (Board *board = state.board.load())
+    board->ranks[state.self].isOver.store(1);
 }
 
 static std::atomic<int> stopSignals = 0;

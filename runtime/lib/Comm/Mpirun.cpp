@@ -5,13 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LocalRanks.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/MpiTransport.h"
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
+#include <optional>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -87,6 +91,9 @@ runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
   _exit(127);
 }
 
+/// By which a rank says that all ranks are connected.
+static constexpr int connectedSignal = SIGUSR2;
+
 namespace {
 /// The signals that end a job, and the end of mpirun, one at a time: none is
 /// lost, whenever it comes.
@@ -95,17 +102,18 @@ public:
   Signals() {
     std::signal(SIGCHLD, SIG_DFL); // ignored, a child's status would be lost
     sigemptyset(&waited);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, connectedSignal})
       sigaddset(&waited, signal);
     sigprocmask(SIG_BLOCK, &waited, &before);
   }
   ~Signals() { sigprocmask(SIG_SETMASK, &before, nullptr); }
   Signals(const Signals &) = delete;
 
-  /// The next one; 0 after half a second without one, if `impatient`.
-  int next(bool impatient) const {
-    timespec pause = {0, 500'000'000};
-    int signal = sigtimedwait(&waited, nullptr, impatient ? &pause : nullptr);
+  /// The next one; 0 after so long without one.
+  int next(std::chrono::milliseconds patience) const {
+    timespec pause = {patience.count() / 1000,
+                      patience.count() % 1000 * 1'000'000};
+    int signal = sigtimedwait(&waited, nullptr, &pause);
     return signal < 0 ? 0 : signal;
   }
 
@@ -117,30 +125,114 @@ private:
 /// What a program ends with that Ctrl-C has ended.
 static constexpr int interruptedCode = 130;
 
+namespace {
+/// What nobody else ends. The ranks notice one that is stopped, but not when it
+/// was stopped on its last steps and they are over. And mpirun itself hangs
+/// when a rank dies while it connects to it (Open MPI 4.1).
+class RankWatch {
+  /// How long mpirun may take for its end when its ranks are gone: it sleeps
+  /// for two seconds of its own.
+  static constexpr std::chrono::seconds goneFor{5};
+
+public:
+  RankWatch(pid_t mpirun, int ranks, int stallSeconds)
+      : mpirun(mpirun), ranks(ranks), stallSeconds(stallSeconds) {}
+
+  /// Short until all are known: the list of processes is long.
+  std::chrono::milliseconds betweenLooks() const {
+    return std::chrono::milliseconds(int(known.size()) < ranks ? 100 : 1000);
+  }
+  /// From now on mpirun ends when its ranks do, but may still be writing.
+  void setConnected() { connected = true; }
+  /// Ends mpirun if there is a reason to.
+  void look();
+  bool hasEnded() const { return ended.has_value(); }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Known {
+    pid_t process;
+    Clock::time_point running; ///< when it was last seen not to be stopped
+  };
+
+  /// It ends its ranks first, which takes it two seconds.
+  void endMpirun(Clock::time_point now) {
+    if (!ended)
+      kill(mpirun, SIGTERM);
+    else if (now - *ended > std::chrono::seconds(5))
+      kill(mpirun, SIGKILL);
+    ended = ended.value_or(now);
+  }
+
+  pid_t mpirun;
+  int ranks, stallSeconds;
+  std::map<int, Known> known;
+  Clock::time_point lastLook, lastAlive = Clock::now();
+  bool connected = false;
+  std::optional<Clock::time_point> ended; ///< when that was begun
+};
+} // namespace
+
+void RankWatch::look() {
+  Clock::time_point now = Clock::now();
+  if (now - lastLook < betweenLooks() / 2)
+    return;
+  lastLook = now;
+  if (int(known.size()) < ranks)
+    for (const LocalRank &found : ranksStartedBy(mpirun))
+      known.try_emplace(found.rank, Known{found.process, now});
+  for (auto &[rank, entry] : known) {
+    RankState state = stateOf(entry.process, mpirun);
+    if (state != RankState::Gone)
+      lastAlive = now;
+    if (state != RankState::Stopped)
+      entry.running = now;
+    // Later than the ranks themselves would.
+    if (now - entry.running <= std::chrono::seconds(stallSeconds + 3))
+      continue;
+    if (!ended)
+      std::fprintf(stderr, "smp-run: no sign of life from rank %d\n", rank);
+    return endMpirun(now);
+  }
+  if (!known.empty() && !connected && now - lastAlive > goneFor)
+    endMpirun(now);
+}
+
+static constexpr std::chrono::milliseconds retryPause{500};
+
 /// Hands signals on until mpirun is over. It ends the job on SIGINT, but hands
 /// SIGUSR1 to the ranks, which then finish their step; a second SIGINT ends
 /// the job at once.
 static Result<int> waitForMpirun(pid_t child, const Signals &signals,
-                                 int &interrupts) {
+                                 RankWatch &watch, int &interrupts) {
   int status = 0;
-  for (int signal = 0;; signal = signals.next(interrupts > 0)) {
+  std::chrono::steady_clock::time_point lastSent;
+  for (int signal = 0;; signal = signals.next(watch.betweenLooks())) {
     interrupts += signal == SIGINT;
+    if (signal == connectedSignal)
+      watch.setConnected();
     if (signal == SIGTERM || signal == SIGHUP)
       kill(child, signal);
     // Again and again: ranks that are only starting may miss it.
-    else if (interrupts > 0 && signal != SIGCHLD)
+    auto now = std::chrono::steady_clock::now();
+    bool again = interrupts > 0 && now - lastSent > retryPause;
+    if (signal == SIGINT || (again && !watch.hasEnded())) {
       kill(child, interrupts > 1 ? SIGTERM : SIGUSR1);
+      lastSent = now;
+    }
     pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child)
       return status;
     if (ended < 0 && errno != EINTR)
       return Error{std::string("cannot wait for mpirun: ") +
                    std::strerror(errno)};
+    watch.look();
   }
 }
 
 Result<int> runtime::runUnderMpirun(int ranks,
-                                    const std::vector<std::string> &program) {
+                                    const std::vector<std::string> &program,
+                                    int stallSeconds) {
   Signals signals;
   if (stopRequested())
     return interruptedCode;
@@ -152,13 +244,29 @@ Result<int> runtime::runUnderMpirun(int ranks,
     return Error{std::string("cannot start mpirun: ") + std::strerror(errno)};
   if (child == 0)
     becomeMpirun(command, parent);
-  SMP_ASSIGN_OR_RETURN(int status, waitForMpirun(child, signals, interrupts));
+  RankWatch watch(child, ranks, stallSeconds);
+  SMP_ASSIGN_OR_RETURN(int status,
+                       waitForMpirun(child, signals, watch, interrupts));
   int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   // Ranks that had not begun yet die of the signal.
-  if (interrupts > 1 || (interrupts && code == 128 + SIGUSR1))
+  if (interrupts > 1 ||
+      (interrupts && (code == 128 + SIGUSR1 || watch.hasEnded())))
     return interruptedCode;
   if (code == 127)
     return Error{"cannot start 'mpirun'",
                  "install Open MPI, or use --transport=threads"};
-  return code;
+  return watch.hasEnded() && code == 0 ? 1 : code;
+}
+
+void runtime::tellStarter() {
+  auto programOf = [](const std::string &process) {
+    char path[4096];
+    std::string link = "/proc/" + process + "/exe";
+    ssize_t length = readlink(link.c_str(), path, sizeof path);
+    return length > 0 ? std::string(path, size_t(length)) : std::string();
+  };
+  pid_t starter = parentOf(getppid());
+  std::string own = programOf("self");
+  if (starter > 1 && !own.empty() && own == programOf(std::to_string(starter)))
+    kill(starter, connectedSignal);
 }

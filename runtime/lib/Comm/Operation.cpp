@@ -14,7 +14,7 @@ using namespace smp::runtime;
 void Operation::advance(Wire &wire) {
   while (!done) {
     for (size_t i = 0; i < pending.size();) {
-      Result<bool> complete = wire.test(pending[i]);
+      Result<bool> complete = wire.test(pending[i].handle);
       if (!complete)
         return fail(complete.error());
       if (!*complete) {
@@ -37,7 +37,7 @@ Status Operation::send(Wire &wire, int peer, int tag, const void *data,
                        int64_t bytes, bool synchronous) {
   SMP_ASSIGN_OR_RETURN(Wire::Handle handle,
                        wire.send(peer, tag, data, bytes, synchronous));
-  pending.push_back(handle);
+  pending.push_back({handle, peer});
   return {};
 }
 
@@ -45,7 +45,7 @@ Status Operation::receive(Wire &wire, int peer, int tag, void *data,
                           int64_t bytes) {
   SMP_ASSIGN_OR_RETURN(Wire::Handle handle,
                        wire.receive(peer, tag, data, bytes));
-  pending.push_back(handle);
+  pending.push_back({handle, peer});
   return {};
 }
 

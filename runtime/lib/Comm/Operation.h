@@ -41,6 +41,8 @@ public:
     if (!failure)
       failure = std::move(error);
   }
+  /// The peer of a message that is not complete, −1: none.
+  int waitsFor() const { return pending.empty() ? -1 : pending[0].peer; }
   /// Does what can be done without waiting.
   void advance(Wire &wire);
 
@@ -54,7 +56,11 @@ private:
   /// the next one; false when there is none.
   virtual Result<bool> nextRound(Wire &wire) = 0;
 
-  std::pmr::vector<Wire::Handle> pending;
+  struct Pending {
+    Wire::Handle handle;
+    int peer;
+  };
+  std::pmr::vector<Pending> pending;
   std::optional<Error> failure;
   bool done = false;
 };

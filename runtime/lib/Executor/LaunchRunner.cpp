@@ -147,6 +147,8 @@ Result<bool> LaunchRunner::testCollectives() {
     if (!done)
       return errorOf(collective.command, done.error());
     if (!*done) {
+      if (i + 1 == collectives.size()) // the record is of the last one
+        setActivityPeer(1, Comm::waitsFor(collective.request));
       ++i;
       continue;
     }

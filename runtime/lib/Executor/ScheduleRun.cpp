@@ -19,7 +19,7 @@ ScheduleRun::ScheduleRun(Executor::Impl &executor, const Schedule &schedule)
   int activity = 2; // after compute and collectives
   for (const auto &[key, actions] : plan.transfers) {
     Channel channel{key, &actions, 0, false, {}, 0, activity};
-    activity = activity + 1 < activitySlots ? activity + 1 : activity;
+    activity = activity + 1 < phaseSlot ? activity + 1 : activity;
     channels.push_back(std::move(channel));
   }
   loads.reserve(schedule.actions.size());

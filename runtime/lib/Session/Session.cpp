@@ -42,14 +42,25 @@ Status runtime::agree(Comm &comm, const Status &status) {
 
 /// All ranks must execute the same job, wherever they read it from.
 static Status compareHashes(Comm &comm, const Job &job) {
-  SMP_ASSIGN_OR_RETURN(std::vector<std::string> hashes,
-                       comm.allGatherObjects(comm.world(), job.hash));
+  auto replace = nlohmann::json::error_handler_t::replace;
+  nlohmann::json own = {job.directory, job.hash};
+  SMP_ASSIGN_OR_RETURN(
+      std::vector<std::string> texts,
+      comm.allGatherObjects(comm.world(), own.dump(-1, ' ', false, replace)));
+  std::vector<std::pair<std::string, std::string>> jobs;
+  for (const std::string &text : texts)
+    jobs.push_back(nlohmann::json::parse(text));
+  auto describe = [&](size_t rank) {
+    return "'" + jobs[rank].first + "' (hash " + jobs[rank].second +
+           ") on rank " + std::to_string(rank);
+  };
   Status status;
-  for (size_t rank = 0; rank < hashes.size() && status; ++rank)
-    if (hashes[rank] != hashes[0])
-      status = Error{"expects the same job on all ranks, got hash '" +
-                     hashes[0] + "' on rank 0 and '" + hashes[rank] +
-                     "' on rank " + std::to_string(rank)};
+  for (size_t rank = 0; rank < jobs.size() && status; ++rank)
+    if (jobs[rank].second != jobs[0].second)
+      status = Error{"expects the same job on all ranks, got " + describe(0) +
+                         " and " + describe(rank),
+                     "copy one job to all hosts, and name it in every part of "
+                     "the command line"};
   return agree(comm, status);
 }
 
@@ -71,10 +82,13 @@ static StepContext makeContext(const Job &job, const Grid &grid, int rank,
   return context;
 }
 
+Status Session::read(const std::string &directory) {
+  SMP_ASSIGN_OR_RETURN(theJob, readJob(directory));
+  return checkJobHash(theJob);
+}
+
 Status Session::open(const std::string &directory,
                      const SessionOptions &options) {
-  SMP_ASSIGN_OR_RETURN(theJob, readJob(directory));
-  SMP_RETURN_IF_ERROR(checkJobHash(theJob));
   SMP_RETURN_IF_ERROR(checkCpuFeatures(theJob));
   SMP_ASSIGN_OR_RETURN(theGrid, Grid::create(theJob.placement, int(theJob.pp),
                                              int(theJob.tp), theComm.size()));
@@ -112,8 +126,10 @@ Result<std::unique_ptr<Session>>
 Session::create(const std::string &directory, Comm &comm,
                 const SessionOptions &options) {
   std::unique_ptr<Session> session(new Session(comm));
-  SMP_RETURN_IF_ERROR(agree(comm, session->open(directory, options)));
+  SMP_RETURN_IF_ERROR(agree(comm, session->read(directory)));
+  // Before anything that a job decides, such as how many ranks it wants.
   SMP_RETURN_IF_ERROR(compareHashes(comm, session->theJob));
+  SMP_RETURN_IF_ERROR(agree(comm, session->open(directory, options)));
   return session;
 }
 
@@ -132,10 +148,8 @@ const std::byte *Session::scalar(const std::string &name) const {
              : nullptr;
 }
 
-Status Session::sumOverWorld(std::span<double> values) {
-  setActivity(1, {"sum of results"});
-  Status status = theComm.wait(theComm.allReduce(
-      theComm.world(), DataType::F64, values.data(), int64_t(values.size())));
-  clearActivity(1);
-  return status;
+Status Session::sumOverWorld(std::span<double> values, int64_t step) {
+  setPhase("sum of results", step);
+  return theComm.wait(theComm.allReduce(theComm.world(), DataType::F64,
+                                        values.data(), int64_t(values.size())));
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Session/Session.h"
 
 #include <algorithm>
@@ -184,6 +185,7 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   // References fit into the function objects, the closures would not.
   input.state = std::ref(state);
   input.load = std::ref(fill);
+  setPhase("training", step + 1); // users count steps from 1
   SMP_RETURN_IF_ERROR(executor->run(rankJob.train, input));
 
   // Ranks that do not hold a value add zero, which changes no bit of it.
@@ -195,7 +197,7 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   }
   if (const std::byte *norm = scalar("grad_norm"); norm && coordinate.rdp == 0)
     std::memcpy(&values[1], norm, sizeof(double));
-  SMP_RETURN_IF_ERROR(sumOverWorld(values));
+  SMP_RETURN_IF_ERROR(sumOverWorld(values, step + 1));
   StepResult result;
   result.loss = values[0];
   if (theJob.scalars.count("grad_norm"))
@@ -233,6 +235,7 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
 }
 
 Result<double> Session::evaluate(int64_t step) {
+  setPhase("evaluation", step);
   int64_t rows = evaluationRows();
   int64_t passes = theJob.config.dropLast ? evaluationSize / rows
                                           : (evaluationSize + rows - 1) / rows;
@@ -250,7 +253,7 @@ Result<double> Session::evaluate(int64_t step) {
   for (size_t i = 0; i < names.size(); ++i)
     if (const std::byte *value = scalar(names[i]))
       std::memcpy(&values[i], value, sizeof(double));
-  SMP_RETURN_IF_ERROR(sumOverWorld(values));
+  SMP_RETURN_IF_ERROR(sumOverWorld(values, step));
   double loss = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
     bool isMean = theJob.scalars.count(names[2 * i + 1]);

@@ -40,6 +40,20 @@ TEST(Liveness, TheLineNamesTheWaitForTheLostRank) {
     EXPECT_EQ(activityLine(5, 2), "smp-run: rank 5: lost rank 2 while waiting "
                                   "for it: " +
                                       std::string(64, 'x'));
+    // The phase is said when there is nothing else, or who it waits for.
+    clearActivity(0);
+    clearActivity(1);
+    clearActivity(2);
+    setPhase("save of 'step-3'", 3);
+    EXPECT_EQ(activityLine(5, 2),
+              "smp-run: rank 5: lost rank 2 during save of 'step-3', step 3");
+    setActivity(0, {.action = "forward", .microbatch = 1, .step = 4});
+    EXPECT_EQ(activityLine(5, 2), "smp-run: rank 5: lost rank 2 during "
+                                  "forward, microbatch 1, step 4");
+    setActivityPeer(phaseSlot, 2);
+    EXPECT_EQ(activityLine(5, 2),
+              "smp-run: rank 5: lost rank 2 while waiting for it: save of "
+              "'step-3', step 3");
     for (int slot = 0; slot < activitySlots; ++slot)
       clearActivity(slot);
   }).join();

@@ -74,6 +74,8 @@ static int runRank(const char *scenario) {
   std::printf("process %d\n", getpid());
   std::fflush(stdout);
   Status status = startLiveness(**comm, {"victim", 2});
+  if (status && (*comm)->rank() == 0)
+    tellStarter();
   if (status)
     status = std::strcmp(scenario, "steps") ? chain(**comm, scenario)
                                             : steps(**comm);

@@ -112,7 +112,10 @@ public:
   /// Progresses everything; true once `request` is complete, at once if it is
   /// empty. An error when the operation failed or the job was aborted.
   Result<bool> test(const Request &request);
-  /// Polls until `request` is complete.
+  /// A rank whose message a started operation lacks now, −1: none.
+  static int waitsFor(const Request &request);
+  /// Polls until `request` is complete; whom it waits for is said beside what
+  /// `setPhase` has said.
   Status wait(const Request &request);
   /// Progresses everything; an error if the job was aborted.
   Status progress();

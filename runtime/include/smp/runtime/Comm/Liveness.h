@@ -42,6 +42,14 @@ inline constexpr int activitySlots = 32;
 void setActivity(int slot, const Activity &activity);
 void clearActivity(int slot);
 
+/// Whom the action of a queue waits for now: that of a group changes.
+void setActivityPeer(int slot, int peer);
+
+/// What the rank as a whole does, said where no queue has more to say:
+/// "save of 'step-3'". A slot of its own.
+inline constexpr int phaseSlot = activitySlots - 1;
+void setPhase(std::string_view what, int64_t step = -1);
+
 /// With the threads transport ranks share the process: each thread says which
 /// rank's records it writes. Default 0; `startLiveness` sets it as well.
 void setActivityRank(int rank);
@@ -55,6 +63,11 @@ struct LivenessOptions {
   int stallSeconds = 60;
 };
 
+/// Before MPI starts, where ranks may wait for one that is stopped or gone
+/// already: answers SIGTERM, and looks at the processes of those ranks that the
+/// same mpirun has started on this host. `startLiveness` takes over.
+void watchStart(const LivenessOptions &options = {});
+
 /// Connects the ranks (waiting: all ranks call it), installs the SIGTERM
 /// handler and starts the watch. Exit code of survivors: 3.
 Status startLiveness(Comm &comm, const LivenessOptions &options = {});
@@ -64,7 +77,12 @@ Status startLiveness(Comm &comm, const LivenessOptions &options = {});
 void installStopHandler();
 bool stopRequested();
 
-/// Ends the watch: from now on a rank that leaves is not a death.
+/// Before the end of MPI: whoever leaves first may have mpirun hurry the
+/// others.
+void announceEnd();
+
+/// Ends the watch: from now on a rank that leaves is not a death. The last
+/// thing a rank does, after the end of MPI, where ranks may wait as well.
 void stopLiveness();
 
 } // namespace smp::runtime

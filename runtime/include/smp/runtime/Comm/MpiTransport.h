@@ -19,6 +19,20 @@ bool underMpi();
 /// process.
 Result<std::unique_ptr<Comm>> createMpiComm();
 
+struct BuildComparison {
+  Status status; ///< the same error on all ranks
+  bool allSpoke = true;
+  bool isSaidByRankZero = false; ///< or else each rank prints the error
+};
+
+/// Whether all ranks are the same build of a program, with the same MPI, which
+/// all of them say within `seconds`. The first words after `createMpiComm`.
+BuildComparison compareBuilds(int seconds);
+
+/// Tells the process of the same program that started this rank's mpirun, if
+/// there is one, that the ranks are connected (`runUnderMpirun`).
+void tellStarter();
+
 /// Ends MPI in order; all ranks call it after their communicators are gone.
 void finalizeMpi();
 
@@ -33,8 +47,11 @@ std::vector<std::string> mpirunCommand(int ranks,
 /// Runs mpirun as a child and returns its exit code (128 + signal if it died).
 /// SIGINT reaches the ranks as SIGUSR1 (`stopRequested`), a second one ends
 /// them (130, as when it came before they began), SIGTERM reaches them as
-/// itself; when this process dies, so do mpirun and the ranks.
-Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program);
+/// itself; when this process dies, so do mpirun and the ranks. A rank that
+/// stays stopped while no other is left to notice ends the job after
+/// `stallSeconds`, and an mpirun that hangs when a rank died early is ended.
+Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program,
+                           int stallSeconds = 60);
 
 } // namespace smp::runtime
 

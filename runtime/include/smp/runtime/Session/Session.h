@@ -105,6 +105,7 @@ public:
 
 private:
   explicit Session(Comm &comm) : theComm(comm) {}
+  Status read(const std::string &directory);
   Status open(const std::string &directory, const SessionOptions &options);
 
   unsigned ppRank() const { return unsigned(coordinate.pp); }
@@ -127,7 +128,7 @@ private:
     return context.owners * context.microbatches * context.rows;
   }
   /// Sums of `values` over all ranks, in ascending rank order.
-  Status sumOverWorld(std::span<double> values);
+  Status sumOverWorld(std::span<double> values, int64_t step);
   /// The scalar if this rank holds it, else null.
   const std::byte *scalar(const std::string &name) const;
 
