@@ -194,8 +194,10 @@ void RankWatch::look() {
       std::fprintf(stderr, "smp-run: no sign of life from rank %d\n", rank);
     return endMpirun(now);
   }
-  if (!known.empty() && !connected && now - lastAlive > goneFor)
-    endMpirun(now);
+  if (!known.empty() && !connected && now - lastAlive > goneFor) {
+    kill(mpirun, SIGKILL); // it does not hear anything else
+    ended = now;
+  }
 }
 
 static constexpr std::chrono::milliseconds retryPause{500};
