@@ -82,7 +82,7 @@ static json inputsToJson(const std::vector<JobInput> &inputs) {
 // Parameters and states
 //===----------------------------------------------------------------------===//
 
-static json initToJson(InitAttr init) {
+static json distributionToJson(InitAttr init) {
   switch (init.getKind()) {
   case InitKind::Constant:
     return {{"kind", "constant"}, {"value", init.getA()}};
@@ -98,6 +98,13 @@ static json initToJson(InitAttr init) {
             {"high", init.getHigh()}};
   }
   llvm_unreachable("all initialisers are written");
+}
+
+static json initToJson(InitAttr init) {
+  json result = distributionToJson(init);
+  if (init.getZeroEnd() > 0)
+    result["zeroed"] = {init.getZeroBegin(), init.getZeroEnd()};
+  return result;
 }
 
 static json locationOf(ParameterOp parameter, const RankArenas &arenas,

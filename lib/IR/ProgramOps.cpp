@@ -59,9 +59,17 @@ LogicalResult ParameterOp::verify() {
   if (!getFrozen() && !isa<FloatType>(type.getElementType())) // parameter_c2
     return emitOpError()
            << "expects floating numbers where it is not frozen, got " << type;
-  if (InitAttr init = getInitAttr(); init && !isDistribution(init))
+  InitAttr init = getInitAttr();
+  if (init && !isDistribution(init))
     return emitOpError() // parameter_c3
            << "expects the numbers of a distribution, got " << init;
+  if (init &&
+      (init.getZeroBegin() < 0 || init.getZeroEnd() < init.getZeroBegin() ||
+       init.getZeroEnd() > type.getNumElements()))
+    return emitOpError() // parameter_c5
+           << "expects zeroed elements of the " << type.getNumElements()
+           << " that it has, got " << init.getZeroBegin() << " to "
+           << init.getZeroEnd();
   return success();
 }
 

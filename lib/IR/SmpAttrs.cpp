@@ -135,10 +135,15 @@ Attribute InitAttr::parse(AsmParser &parser, Type) {
   for (int i = 0; i < parameterCount(*kind); ++i)
     if (parser.parseComma() || parser.parseFloat(numbers[i]))
       return {};
+  int64_t zeroed[2] = {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      (parser.parseKeyword("zeroed") || parser.parseInteger(zeroed[0]) ||
+       parser.parseKeyword("to") || parser.parseInteger(zeroed[1])))
+    return {};
   if (parser.parseGreater())
     return {};
   return InitAttr::get(parser.getContext(), *kind, numbers[0], numbers[1],
-                       numbers[2], numbers[3]);
+                       numbers[2], numbers[3], zeroed[0], zeroed[1]);
 }
 
 void InitAttr::print(AsmPrinter &printer) const {
@@ -148,6 +153,8 @@ void InitAttr::print(AsmPrinter &printer) const {
     printer << ", ";
     printer.printFloat(numbers[i]);
   }
+  if (getZeroEnd() > 0)
+    printer << ", zeroed " << getZeroBegin() << " to " << getZeroEnd();
   printer << ">";
 }
 

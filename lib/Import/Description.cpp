@@ -84,6 +84,16 @@ void DescriptionReader::readParameter(const Json &value) {
                                number("std"), number("low"), number("high")};
     else
       parameter.unknownInitializer = kind;
+    const Json *zeroed = json.find(*init, "zeroed");
+    if (zeroed && parameter.initializer) {
+      std::vector<int64_t> ends;
+      for (const Json &end : json.listOf(*zeroed, "zeroed"))
+        ends.push_back(json.integerOf(end, "zeroed"));
+      if (ends.size() != 2)
+        return json.expects("two numbers as 'zeroed'", *zeroed);
+      parameter.initializer->zeroBegin = ends[0];
+      parameter.initializer->zeroEnd = ends[1];
+    }
   }
   result.order.push_back(name);
   result.parameters[name] = std::move(parameter);

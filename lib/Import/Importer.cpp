@@ -119,7 +119,8 @@ static InitAttr initOf(MLIRContext *context,
   auto kind = static_cast<InitKind>(about.initializer->kind);
   return InitAttr::get(context, kind, about.initializer->a,
                        about.initializer->b, about.initializer->low,
-                       about.initializer->high);
+                       about.initializer->high, about.initializer->zeroBegin,
+                       about.initializer->zeroEnd);
 }
 
 void ModuleImporter::addParameter(const std::string &name,

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <tuple>
 
 using namespace smp;
 
@@ -22,6 +23,19 @@ static Result<double> number(const nlohmann::json &json, const char *key) {
                  "', got " +
                  (entry == json.end() ? "none" : shortText(*entry))};
   return entry->get<double>();
+}
+
+/// [begin, end), elements of a tensor.
+static Result<std::pair<int64_t, int64_t>> rangeOf(const nlohmann::json &json) {
+  bool isRange = json.is_array() && json.size() == 2 &&
+                 json[0].is_number_integer() && json[1].is_number_integer();
+  int64_t begin = isRange ? json[0].get<int64_t>() : 0,
+          end = isRange ? json[1].get<int64_t>() : -1;
+  if (begin < 0 || end < begin)
+    return Error{"initializer expects 'zeroed' to be the first element and the "
+                 "one behind the last, got " +
+                 shortText(json)};
+  return std::pair(begin, end);
 }
 
 Result<Initializer> Initializer::fromJson(const nlohmann::json &json) {
@@ -35,6 +49,10 @@ Result<Initializer> Initializer::fromJson(const nlohmann::json &json) {
     double *numbers[] = {&result.a, &result.b, &result.low, &result.high};
     for (size_t i = 0; i < keys.size(); ++i) {
       SMP_ASSIGN_OR_RETURN(*numbers[i], number(json, keys.begin()[i]));
+    }
+    if (auto zeroed = json.find("zeroed"); zeroed != json.end()) {
+      SMP_ASSIGN_OR_RETURN(auto range, rangeOf(*zeroed));
+      std::tie(result.zeroBegin, result.zeroEnd) = range;
     }
     return result;
   };
@@ -138,6 +156,11 @@ void smp::initialize(const Initializer &initializer, uint64_t seed,
   double a = initializer.a, b = initializer.b;
   for (size_t i = 0; i < out.size(); ++i) {
     uint64_t element = begin + i;
+    if (int64_t(element) >= initializer.zeroBegin &&
+        int64_t(element) < initializer.zeroEnd) {
+      out[i] = 0;
+      continue;
+    }
     switch (initializer.kind) {
     case Initializer::Kind::Constant:
       out[i] = static_cast<float>(a);

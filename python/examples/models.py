@@ -68,7 +68,6 @@ def bert():
         num_attention_heads=4,
         intermediate_size=256,
         max_position_embeddings=WINDOW,
-        pad_token_id=None,
     )
     tokens = _tokens(WINDOW)
     return BertForMaskedLM(config), {"input_ids": tokens, "labels": tokens}

@@ -33,21 +33,37 @@ class Initialiser:
     shift: float
     low: float | None = None
     high: float | None = None
-    partly: bool = False  # a part was written again, as a padding row
+    zeroed: tuple[int, int] | None = None  # elements of zeros: a padding row
+    partly: bool = False  # another part was written again
 
     def affine(self, factor: float, term: float) -> Initialiser | None:
         if self.kind == "truncated":
             return None
         return replace(
-            self, scale=self.scale * factor, shift=self.shift * factor + term
+            self,
+            scale=self.scale * factor,
+            shift=self.shift * factor + term,
+            partly=self.partly or (self.zeroed is not None and term != 0),
         )
+
+    def with_part(self, part: Initialiser | None, begin: int, end: int) -> Initialiser:
+        """Elements from `begin` to before `end` of it were written again."""
+        zeros = part is not None and part.json() == {"kind": "constant", "value": 0.0}
+        if zeros and self.zeroed in (None, (begin, end)):
+            return replace(self, zeroed=(begin, end))
+        return replace(self, partly=True)
 
     def text(self) -> str:
         """As --init says it."""
         values = self.json()
+        values.pop("zeroed", None)
         return f"{values.pop('kind')}({','.join(f'{v:.9g}' for v in values.values())})"
 
     def json(self) -> dict:
+        values = self._distribution()
+        return values | {"zeroed": list(self.zeroed)} if self.zeroed else values
+
+    def _distribution(self) -> dict:
         if self.kind == "constant":
             return {"kind": "constant", "value": self.scale + self.shift}
         if self.kind == "normal":
@@ -153,7 +169,13 @@ class _Recorder(TorchDispatchMode):
         result = func(*args, **kwargs)
         for tensor in _written_operands(func, args, kwargs):
             before = None if _is_whole(tensor) else _records.get(tensor)
-            _records.set(tensor, before and replace(before, partly=True))
+            if before:
+                part = _written_record(func, args, kwargs, None)
+                if not tensor.is_contiguous():
+                    part = None
+                begin = tensor.storage_offset()
+                before = before.with_part(part, begin, begin + tensor.numel())
+            _records.set(tensor, before)
         if isinstance(result, torch.Tensor) and not func.is_view:
             if _is_whole(result):
                 _records.set(result, _written_record(func, args, kwargs, old))
@@ -303,7 +325,7 @@ def initialiser_of(name: str, parameter: torch.Tensor, init) -> dict | None:
     if record.partly:
         raise ExportError(
             f"parameter '{name}' expects one initialiser, got {record.text()} of "
-            "which a part was written again, as the row of a padding index is",
+            "which a part was written again, and not with one row of zeros",
             f"--init '{re.escape(name)}={record.text()}' (init= in Python) draws that "
             f"part too; --init '{re.escape(name)}=none' leaves it open, and the job "
             "then needs weights",

@@ -115,12 +115,12 @@ class Unknown(unittest.TestCase):
     def test_a_part_written(self):
         def write(parameter):
             nn.init.normal_(parameter)
-            parameter[0].fill_(0.0)
+            parameter[0].fill_(0.5)
 
         with self.assertRaisesRegex(
             ExportError,
             r"expects one initialiser, got normal\(0,1\) of which a part was written "
-            "again, as the row of a padding index is",
+            "again, and not with one row of zeros",
         ) as caught:
             recorded(write)
         self.assertIn("--init 'weight=normal(0,1)'", caught.exception.note)
@@ -131,8 +131,37 @@ class Unknown(unittest.TestCase):
     def test_a_padding_row(self):
         with record_initialisation():
             table = nn.Embedding(5, 3, padding_idx=0)
+        known = initialiser_of("weight", table.weight, [])
+        self.assertEqual(
+            known, {"kind": "normal", "mean": 0.0, "std": 1.0, "zeroed": [0, 3]}
+        )
+
+    def test_a_padding_row_behind_others(self):
+        def write(parameter):
+            nn.init.normal_(parameter, std=0.5)
+            parameter[2].zero_()
+            parameter.mul_(0.1)
+
+        self.assertEqual(recorded(write)["zeroed"], [8, 12])
+        self.assertAlmostEqual(recorded(write)["std"], 0.05)
+
+    def test_two_padding_rows(self):
+        def write(parameter):
+            nn.init.normal_(parameter)
+            parameter[0].zero_()
+            parameter[2].zero_()
+
         with self.assertRaisesRegex(ExportError, "expects one initialiser"):
-            initialiser_of("weight", table.weight, [])
+            recorded(write)
+
+    def test_a_padding_row_that_is_shifted(self):
+        def write(parameter):
+            nn.init.normal_(parameter)
+            parameter[0].zero_()
+            parameter.add_(1.0)
+
+        with self.assertRaisesRegex(ExportError, "expects one initialiser"):
+            recorded(write)
 
     def test_a_mixture(self):
         self.assert_unknown(lambda p: p.normal_().add_(torch.rand(6, 4)))

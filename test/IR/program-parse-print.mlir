@@ -11,6 +11,9 @@ smp.parameter @plain : tensor<4xf32>
 // CHECK: smp.parameter @frozen : tensor<4xf32> frozen init <constant, 1.000000e+00>
 smp.parameter @frozen : tensor<4xf32> frozen init #smp.init<constant, 1.0>
 
+// CHECK: smp.parameter @padded : tensor<4x2xf32> init <normal, 0.000000e+00, 2.000000e-02, zeroed 2 to 4>
+smp.parameter @padded : tensor<4x2xf32> init #smp.init<normal, 0.0, 0.02, zeroed 2 to 4>
+
 // CHECK: smp.parameter @uniform : tensor<4xf32> init <uniform, -5.000000e-01, 5.000000e-01>
 smp.parameter @uniform : tensor<4xf32> init #smp.init<uniform, -0.5, 0.5>
 

@@ -78,6 +78,12 @@ smp.parameter @w : tensor<4xf32> init #smp.init<uniform, 1.0, 0.0>
 
 // -----
 
+// parameter_c5
+// expected-error@+1 {{'smp.parameter' op expects zeroed elements of the 4 that it has, got 2 to 5}}
+smp.parameter @w : tensor<4xf32> init #smp.init<normal, 0.0, 0.1, zeroed 2 to 5>
+
+// -----
+
 // parameter_c4
 // expected-error@+1 {{'smp.parameter' op expects every name once, got 'w' twice}}
 smp.parameter @w : tensor<4xf32> aliases ["v", "w"]

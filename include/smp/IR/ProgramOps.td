@@ -29,6 +29,8 @@ def Smp_ParameterOp : Smp_Op<"parameter", [Symbol, DeclareOpInterfaceMethods<Sym
     - parameter_c3: a normal distribution has a finite mean and deviation, the
       latter not negative; the bounds of a uniform one are finite and ascend.
     - parameter_c4: no two names of the module's parameters are the same.
+    - parameter_c5: the elements that the initialiser sets to zero are some of
+      its own.
 
     **Example**
     ```mlir

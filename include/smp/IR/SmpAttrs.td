@@ -116,16 +116,22 @@ def Smp_InitAttr : Smp_Attr<"Init", "init"> {
     `truncated_normal` a mean, a standard deviation, and the bounds `low` and
     `high` that values outside are drawn again for.
 
+    Elements from `zero_begin` to before `zero_end` are 0, as the row of a
+    padding token is.
+
     Examples: `#smp.init<normal, 0.0, 0.02>`,
-    `#smp.init<truncated_normal, 0.0, 0.02, -0.04, 0.04>`.
+    `#smp.init<truncated_normal, 0.0, 0.02, -0.04, 0.04>`,
+    `#smp.init<normal, 0.0, 0.02, zeroed 0 to 32>`.
   }];
   let parameters = (ins EnumParameter<Smp_InitKind>:$kind,
                         APFloatParameter<"">:$first, APFloatParameter<"">:$second,
-                        APFloatParameter<"">:$third, APFloatParameter<"">:$fourth);
+                        APFloatParameter<"">:$third, APFloatParameter<"">:$fourth,
+                        "int64_t":$zero_begin, "int64_t":$zero_end);
   let builders = [AttrBuilder<(ins "InitKind":$kind, "double":$a, "double":$b,
-                                   CArg<"double", "0">:$low, CArg<"double", "0">:$high), [{
+                                   CArg<"double", "0">:$low, CArg<"double", "0">:$high,
+                                   CArg<"int64_t", "0">:$zero_begin, CArg<"int64_t", "0">:$zero_end), [{
     return $_get($_ctxt, kind, ::llvm::APFloat(a), ::llvm::APFloat(b),
-                 ::llvm::APFloat(low), ::llvm::APFloat(high));
+                 ::llvm::APFloat(low), ::llvm::APFloat(high), zero_begin, zero_end);
   }]>];
   let extraClassDeclaration = [{
     double getA() const { return getFirst().convertToDouble(); }

@@ -28,6 +28,8 @@ struct Initializer {
   double b = 0; ///< –, standard deviation or high
   /// Of a truncated normal, whose values outside are drawn again.
   double low = 0, high = 0;
+  /// Elements [zeroBegin, zeroEnd) are 0: the row of a padding token.
+  int64_t zeroBegin = 0, zeroEnd = 0;
 
   /// {"kind":"normal","mean":0.0,"std":0.02} and so on.
   static Result<Initializer> fromJson(const nlohmann::json &json);

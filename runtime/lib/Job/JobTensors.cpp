@@ -47,8 +47,21 @@ static BufferRef readTensorRef(const JsonCursor &cursor, const Job &job,
   return ref;
 }
 
-static std::optional<Initializer> readInitializer(const JsonCursor &cursor) {
+/// Elements that are 0, of a tensor of `elements`.
+static void readZeroed(const JsonCursor &cursor, int64_t elements,
+                       Initializer &init) {
+  std::vector<JsonCursor> ends = cursor.elements();
+  if (ends.size() != 2)
+    return cursor.expects("two numbers");
+  init.zeroBegin = ends[0].integer(0, elements);
+  init.zeroEnd = ends[1].integer(init.zeroBegin, elements);
+}
+
+static std::optional<Initializer> readInitializer(const JsonCursor &cursor,
+                                                  int64_t elements) {
   Initializer init;
+  if (cursor.has("zeroed"))
+    readZeroed(cursor["zeroed"], elements, init);
   using Kind = Initializer::Kind;
   init.kind = Kind(cursor["kind"].choice(
       {"constant", "normal", "uniform", "truncated_normal"}));
@@ -101,7 +114,8 @@ static Parameter readParameter(const JsonCursor &cursor, const Job &job) {
   parameter.shape = readShape(cursor["shape"], DataType::F32);
   parameter.requiresGrad = cursor["requires_grad"].boolean();
   if (cursor.has("init"))
-    parameter.init = readInitializer(cursor["init"]);
+    parameter.init =
+        readInitializer(cursor["init"], bytesOf(parameter.shape, DataType::U8));
   if (cursor.has("optimizer"))
     parameter.optimizer = cursor["optimizer"].texts();
   parameter.holders = readHolders(cursor["holders"], job);
@@ -132,7 +146,8 @@ static StateTensor readState(const JsonCursor &cursor, const Job &job) {
   state.shape = readShape(cursor["shape"], state.type);
   int64_t bytes = bytesOf(state.shape, state.type);
   if (cursor.has("init")) {
-    state.init = readInitializer(cursor["init"]);
+    state.init =
+        readInitializer(cursor["init"], bytesOf(state.shape, DataType::U8));
   } else if (cursor.has("value") && cursor["value"].isObject()) {
     JsonCursor file = cursor["value"]["file"];
     state.constants = {file["offset"].integer(), file["bytes"].integer()};

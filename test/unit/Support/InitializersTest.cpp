@@ -34,6 +34,20 @@ TEST(Initializers, Constant) {
             (std::vector<float>{1.5f, 1.5f}));
 }
 
+TEST(Initializers, APaddingRowIsZero) {
+  const char *plain = R"({"kind":"normal","mean":0.0,"std":0.02})";
+  const char *padded =
+      R"({"kind":"normal","mean":0.0,"std":0.02,"zeroed":[3,5]})";
+  auto expected = values(plain, 0, 8);
+  expected[3] = expected[4] = 0;
+  EXPECT_EQ(values(padded, 0, 8), expected);
+  EXPECT_EQ(values(padded, 4, 2), (std::vector<float>{0, expected[5]}));
+  for (const char *zeroed : {"[3]", "[5,3]", "[-1,3]", "3"})
+    EXPECT_FALSE(Initializer::fromJson(nlohmann::json::parse(
+        std::string(R"({"kind":"constant","value":1,"zeroed":)") + zeroed +
+        "}")));
+}
+
 TEST(Initializers, AnySliceGivesTheSameElements) {
   for (const char *text : {R"({"kind":"normal","mean":0.0,"std":0.02})",
                            R"({"kind":"uniform","low":-1,"high":2})",
