@@ -44,8 +44,8 @@ static std::optional<int64_t> extent(const Tensor &operand,
   return count ? count->constant() : std::nullopt;
 }
 
-static Tensor meanOver(NodeImporter &n, Tensor operand, ArrayRef<int64_t> dims,
-                       bool keep, double count) {
+static Tensor meanOver(NodeImporter &n, const Tensor &operand,
+                       ArrayRef<int64_t> dims, bool keep, double count) {
   Tensor sum = n.reduce<ReduceSumOp>(operand, dims, keep);
   return n.binary<DivOp>(sum, n.fill(count, sum.element(), sum.shape));
 }
@@ -122,8 +122,8 @@ static LogicalResult importLogSumExp(NodeImporter &n) {
 
 /// √Σ x². Where all x are 0 the gradient is 0, as in PyTorch, so that the root
 /// is not taken there.
-static Tensor euclidean(NodeImporter &n, Tensor operand, ArrayRef<int64_t> dims,
-                        bool keep) {
+static Tensor euclidean(NodeImporter &n, const Tensor &operand,
+                        ArrayRef<int64_t> dims, bool keep) {
   Tensor sum =
       n.reduce<ReduceSumOp>(n.binary<MulOp>(operand, operand), dims, keep);
   Tensor zero = n.fill(0.0, sum.element(), sum.shape);

@@ -123,8 +123,7 @@ class Moments(FaultTest):
         # Whom a signal ends before `main` says nothing.
         expected = RANKS - 1 if stopped or moment.kind != "start" else ready
         self.assertEqual(len(lines), len({m["rank"] for m in lines}), job.errors)
-        self.lost_lines += max(expected - len(lines), 0)
-        self.assertTrue(expected - 1 <= len(lines) < RANKS, job.errors)
+        self.assertTrue(expected <= len(lines) < RANKS, job.errors)
         self.assertLessEqual(len(lost), 1, job.errors)
         for line in lines:
             if line["how"] or moment.kind != "start":
@@ -148,8 +147,6 @@ class Moments(FaultTest):
 
         for model in ("mlp", "gpt2"):
             self.job(model)
-        # mpirun carries the lines, and now and then one does not arrive.
-        self.lost_lines = 0
         failed = []
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for moment, text, error in pool.map(attempt, choose_moments()):
@@ -161,7 +158,6 @@ class Moments(FaultTest):
                 if error:
                     failed.append(moment)
         self.assertFalse(failed)
-        self.assertLessEqual(self.lost_lines, 2)
 
     def test_ranks_that_are_threads(self) -> None:
         source = random.Random(SEED + 1)

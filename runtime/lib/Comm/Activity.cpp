@@ -133,6 +133,10 @@ std::string runtime::activityLine(int rank, int lost) {
   return std::string(line.text());
 }
 
+static std::atomic<int> lastWords = STDERR_FILENO;
+
+void runtime::sendLastWordsTo(int descriptor) { lastWords = descriptor; }
+
 void runtime::leaveWithActivity(Ending ending, int lost,
                                 int pauseMilliseconds) {
   static std::atomic<bool> left = false;
@@ -146,7 +150,7 @@ void runtime::leaveWithActivity(Ending ending, int lost,
       describeActivity(line, count == 1 ? firstRank.load() : i, ending, lost);
       line << "\n";
       [[maybe_unused]] ssize_t written =
-          write(STDERR_FILENO, line.text().data(), line.text().size());
+          write(lastWords.load(), line.text().data(), line.text().size());
     }
   }
   if (pauseMilliseconds > 0)

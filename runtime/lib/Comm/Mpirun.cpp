@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -260,7 +261,8 @@ Result<int> runtime::runUnderMpirun(int ranks,
   return watch.hasEnded() && code == 0 ? 1 : code;
 }
 
-void runtime::tellStarter() {
+/// The smp-run that has started mpirun, or −1.
+static pid_t findStarter() {
   auto programOf = [](const std::string &process) {
     char path[4096];
     std::string link = "/proc/" + process + "/exe";
@@ -269,6 +271,27 @@ void runtime::tellStarter() {
   };
   pid_t starter = parentOf(getppid());
   std::string own = programOf("self");
-  if (starter > 1 && !own.empty() && own == programOf(std::to_string(starter)))
+  bool isOwn = !own.empty() && own == programOf(std::to_string(starter));
+  return starter > 1 && isOwn ? starter : -1;
+}
+
+void runtime::tellStarter() {
+  if (pid_t starter = findStarter(); starter > 0)
     kill(starter, connectedSignal);
+}
+
+int runtime::openStarterErrors() {
+  pid_t starter = findStarter();
+  if (starter < 0)
+    return STDERR_FILENO;
+  std::string path = "/proc/" + std::to_string(starter) + "/fd/2";
+  int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  struct stat status = {};
+  // In a file the writers of two descriptors would overwrite each other.
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+      !S_ISREG(status.st_mode))
+    return descriptor;
+  if (descriptor >= 0)
+    close(descriptor);
+  return STDERR_FILENO;
 }

@@ -166,7 +166,7 @@ Progress Session::progressAfter(int64_t step) const {
 Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   Batch batch = batchOf(step);
   StepInput input;
-  input.step = step;
+  input.step = step + 1;
   auto state = [&](int64_t microbatch) {
     return context.state(step, batch.position, microbatch);
   };

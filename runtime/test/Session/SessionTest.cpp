@@ -271,7 +271,7 @@ TEST(SessionTest, ErrorsNameRankActionAndStep) {
     return {};
   });
   ASSERT_FALSE(bool(status));
-  EXPECT_NE(status.error().message.find(" act.c0-c1, microbatch 0, step 0: "),
+  EXPECT_NE(status.error().message.find(" act.c0-c1, microbatch 0, step 1: "),
             std::string::npos)
       << status.error().message;
 }

@@ -72,6 +72,9 @@ void watchStart(const LivenessOptions &options = {});
 /// handler and starts the watch. Exit code of survivors: 3.
 Status startLiveness(Comm &comm, const LivenessOptions &options = {});
 
+/// Where a survivor's line is written; default: standard error.
+void sendLastWordsTo(int descriptor);
+
 /// From now on SIGINT and SIGUSR1 ask for an end after the current step; a
 /// second SIGINT ends the process.
 void installStopHandler();

@@ -33,6 +33,11 @@ BuildComparison compareBuilds(int seconds);
 /// there is one, that the ranks are connected (`runUnderMpirun`).
 void tellStarter();
 
+/// A descriptor of the standard error of that smp-run, own standard error if
+/// there is none or if it is a file. mpirun carries what ranks print, and may
+/// end before the last line has arrived.
+int openStarterErrors();
+
 /// Ends MPI in order; all ranks call it after their communicators are gone.
 void finalizeMpi();
 

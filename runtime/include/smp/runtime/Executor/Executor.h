@@ -51,7 +51,7 @@ struct ExecutorSetup {
 
 /// One execution of a schedule.
 struct StepInput {
-  int64_t step = 0;
+  int64_t step = 0; ///< for messages, which count from 1
   std::function<StepState(int64_t microbatch)> state;
   /// Fills the rows of an input of a microbatch.
   std::function<Status(const LoadAction &load, int64_t microbatch, void *rows)>
