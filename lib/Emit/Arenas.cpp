@@ -77,7 +77,7 @@ BoundName emit::nameOf(BindingAttr binding, int64_t chunk, bool isResult) {
   case BindingKind::Optimizer:
     return {"optimizer", "optimizer", key};
   case BindingKind::Output:
-    return {"outputs", "boundary", key};
+    return {"workspace", "workspace", "output/" + key};
   case BindingKind::Count:
     return {"scalars", "scalars", "count/" + key};
   case BindingKind::Loss:
@@ -233,6 +233,9 @@ private:
 
   void add(const Program &program, BindingAttr binding, Type type,
            bool isResult) {
+    // Outputs have a place when the workspace has been planned.
+    if (binding.getKind() == BindingKind::Output)
+      return;
     BoundName name = nameOf(binding, program.chunk, isResult);
     if (binding.getKind() == BindingKind::Parameter)
       name.key = canonical(name.key);

@@ -74,6 +74,9 @@ public:
                  bool slotted = false);
   /// Gives the reserved values their offsets.
   void layOut();
+  void place(const BoundName &name, const Place &place) {
+    places[{name.arena, name.key}] = place;
+  }
 
   const Place *find(const std::string &arena, const std::string &key) const;
   const Place &at(const BoundName &name) const {

@@ -129,7 +129,8 @@ public:
   JobEmitter(Programs programs, const EmitOptions &options)
       : programs(std::move(programs)), options(options),
         kernels(this->programs.module.getContext()),
-        ranks(layOutArenas(this->programs)), pools(ranks.size()) {}
+        ranks(layOutArenas(this->programs)), outputsEnd(ranks.size()),
+        pools(ranks.size()) {}
 
   FailureOr<EmitReport> run() {
     if (failed(prepareFolder()))
@@ -205,9 +206,10 @@ private:
           return Place{constants, pools[program.rank].add(op.getValue()),
                        bytesOf(op.getType()), false};
         },
-        workspace);
+        workspace, program.name == "predict" ? outputsEnd[program.rank] : 0);
     int64_t &stride = arenas.arenas[workspace].stride;
     stride = std::max(stride, storage.workspaceBytes);
+    keepOutputs(program, storage);
     CommandList list(kernels, groups, storage.places);
     for (Operation &op : func::FuncOp(program.function).getBody().front()) {
       for (const ProgramStorage::Copy &copy : storage.copies)
@@ -220,6 +222,17 @@ private:
     report.commands += commands.size();
     lists[{program.chunk, program.rank}][program.name] =
         programToJson(commands);
+  }
+
+  /// Predicting programs of later chunks work behind the outputs of earlier
+  /// ones. Training needs no outputs: it has the memory for other things.
+  void keepOutputs(const Program &program, const ProgramStorage &storage) {
+    int64_t &end = outputsEnd[program.rank];
+    for (const auto &[result, place] : storage.outputs) {
+      ranks[program.rank].place(
+          nameOf(program.result(result), program.chunk, true), place);
+      end = std::max(end, memory::alignUp(place.offset + place.bytes, 256));
+    }
   }
 
   void placeConstants() {
@@ -318,6 +331,7 @@ private:
   codegen::KernelLibrary kernels;
   Groups groups;
   std::vector<RankArenas> ranks;
+  std::vector<int64_t> outputsEnd; ///< in the workspace, by rank
   std::vector<ConstantPool> pools;
   std::string constants, kernelHash;
   codegen::HostTarget target;

@@ -228,12 +228,13 @@ static json outputsToJson(const Programs &programs,
         continue;
       auto type = cast<RankedTensorType>(each);
       std::string name = binding.getKey().str();
-      outputs[name] = {
-          {"name", name},
-          {"rank", program.rank},
-          {"dtype", dataTypeName(type.getElementType())},
-          {"shape", shapeOf(type)},
-          {"ref", ranks[program.rank].find("outputs", name)->reference()}};
+      outputs[name] = {{"name", name},
+                       {"rank", program.rank},
+                       {"dtype", dataTypeName(type.getElementType())},
+                       {"shape", shapeOf(type)},
+                       {"ref", ranks[program.rank]
+                                   .at(nameOf(binding, program.chunk, true))
+                                   .reference()}};
     }
   }
   json result = json::array();

@@ -7,10 +7,10 @@
 //
 // A value that is returned is computed where its binding lies, unless somebody
 // still reads what lies there; then it is computed elsewhere and copied at the
-// end. Commands that work in place (collectives, accumulating products) keep
-// their operand's memory if nobody reads it later, else they get a copy. A
-// result takes the memory of an operand that dies with the command where the
-// command allows it.
+// end. Outputs lie among the temporaries and live to the end. Commands that
+// work in place (collectives, accumulating products) keep their operand's
+// memory if nobody reads it later, else they get a copy. A result takes the
+// memory of an operand that dies with the command where the command allows it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +28,10 @@ public:
   StoragePlanner(const Program &program,
                  llvm::function_ref<Place(BindingAttr, bool)> bound,
                  llvm::function_ref<Place(ConstantOp)> constants,
-                 unsigned workspace)
+                 unsigned workspace, int64_t begin)
       : program(program),
         block(func::FuncOp(program.function).getBody().front()), bound(bound),
-        constants(constants), workspace(workspace) {}
+        constants(constants), workspace(workspace), begin(begin) {}
 
   ProgramStorage run() {
     findUses();
@@ -109,6 +109,8 @@ private:
   void chooseResultPlaces() {
     for (auto [i, operand] :
          llvm::enumerate(block.getTerminator()->getOperands())) {
+      if (program.result(i).getKind() == BindingKind::Output)
+        continue;
       Value value = base(operand);
       Place place = bound(program.result(i), true);
       Operation *op = value.getDefiningOp();
@@ -119,6 +121,24 @@ private:
       wanted[value] = place;
       hintOperands(value, place);
     }
+    for (unsigned i = 0; i < block.getTerminator()->getNumOperands(); ++i)
+      if (program.result(i).getKind() == BindingKind::Output)
+        placeOutput(i);
+  }
+
+  /// What lies at a fixed place anyway is copied to memory of the output's own.
+  void placeOutput(unsigned result) {
+    Value operand = block.getTerminator()->getOperand(result);
+    Value value = base(operand);
+    Operation *op = value.getDefiningOp();
+    if (op && !isa<ConstantOp>(op) && !wanted.count(value)) {
+      outputs.push_back({result, value, std::nullopt});
+      return;
+    }
+    Memory memory;
+    memory.place = {workspace, 0, bytesOf(operand.getType()), false};
+    memory.first = memory.last = end;
+    outputs.push_back({result, value, newMemory(memory)});
   }
 
   /// What a command that works in place starts from had best be there already.
@@ -260,7 +280,10 @@ private:
   }
 
   Place finalPlace(Value value, const std::vector<int64_t> &offsets) {
-    unsigned memory = memoryOf[value];
+    return placeOf(memoryOf[value], offsets);
+  }
+
+  Place placeOf(unsigned memory, const std::vector<int64_t> &offsets) const {
     Place place = memories[memory].place;
     if (!memories[memory].fixed)
       place.offset = offsets[memory];
@@ -279,9 +302,9 @@ private:
     memory::ArenaPlan plan = memory::planArena(buffers);
     std::vector<int64_t> offsets(memories.size());
     for (auto [i, memory] : llvm::enumerate(which))
-      offsets[memory] = plan.offsets[i];
+      offsets[memory] = begin + plan.offsets[i];
     ProgramStorage storage;
-    storage.workspaceBytes = plan.bytes;
+    storage.workspaceBytes = begin + plan.bytes;
     for (auto &[value, memory] : memoryOf)
       storage.places[value] = finalPlace(value, offsets);
     for (Operation &op : block.without_terminator())
@@ -295,6 +318,14 @@ private:
       if (!liesAt(value, place))
         storage.copies.push_back(
             {block.getTerminator(), finalPlace(value, offsets), place});
+    for (auto &[result, value, copy] : outputs) {
+      Place place = finalPlace(value, offsets);
+      if (copy) {
+        Place from = std::exchange(place, placeOf(*copy, offsets));
+        storage.copies.push_back({block.getTerminator(), from, place});
+      }
+      storage.outputs[result] = place;
+    }
     return storage;
   }
 
@@ -302,12 +333,18 @@ private:
     Operation *before;
     Value from, to;
   };
+  struct Output {
+    unsigned result;
+    Value value;
+    std::optional<unsigned> copy; ///< memory
+  };
 
   const Program &program;
   Block &block;
   llvm::function_ref<Place(BindingAttr, bool)> bound;
   llvm::function_ref<Place(ConstantOp)> constants;
   unsigned workspace;
+  int64_t begin; ///< of the temporaries in the workspace
   int64_t end = 0;
   llvm::DenseMap<Operation *, int64_t> positions;
   llvm::DenseMap<Value, int64_t> lastUse;
@@ -317,12 +354,15 @@ private:
   llvm::DenseMap<Value, Place> wanted, hints;
   std::vector<std::pair<Value, Place>> finalCopies;
   std::vector<PendingCopy> copies;
+  std::vector<Output> outputs;
 };
 
 } // namespace
 
-ProgramStorage emit::planStorage(
-    const Program &program, llvm::function_ref<Place(BindingAttr, bool)> bound,
-    llvm::function_ref<Place(ConstantOp)> constants, unsigned workspace) {
-  return StoragePlanner(program, bound, constants, workspace).run();
+ProgramStorage
+emit::planStorage(const Program &program,
+                  llvm::function_ref<Place(BindingAttr, bool)> bound,
+                  llvm::function_ref<Place(ConstantOp)> constants,
+                  unsigned workspace, int64_t begin) {
+  return StoragePlanner(program, bound, constants, workspace, begin).run();
 }

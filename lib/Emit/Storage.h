@@ -10,6 +10,7 @@
 
 #include "Commands.h"
 
+#include <map>
 #include <vector>
 
 namespace smp::emit {
@@ -23,15 +24,17 @@ struct ProgramStorage {
     Place from, to;
   };
   std::vector<Copy> copies;
+  std::map<unsigned, Place> outputs; ///< in the workspace, by result
   int64_t workspaceBytes = 0;
 };
 
-/// `constants` gives the place of the elements of an `smp.constant`.
+/// `constants` gives the place of the elements of an `smp.constant`; the
+/// temporaries lie in the arena `workspace`, from `begin` on.
 ProgramStorage
 planStorage(const Program &program,
             llvm::function_ref<Place(BindingAttr, bool isResult)> bound,
-            llvm::function_ref<Place(ConstantOp)> constants,
-            unsigned workspace);
+            llvm::function_ref<Place(ConstantOp)> constants, unsigned workspace,
+            int64_t begin);
 
 } // namespace smp::emit
 

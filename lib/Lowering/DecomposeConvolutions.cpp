@@ -41,9 +41,9 @@ static int64_t tilesOf(int64_t batch, int64_t limit) {
 }
 
 /// Floats that the library may use for a tile of `images`.
-static int64_t workspaceOf(ArrayRef<int64_t> input, ArrayRef<int64_t> kernels,
-                           ArrayRef<int64_t> output, int64_t groups,
-                           int64_t images) {
+static int64_t workspaceOf(ConvolutionPass pass, ArrayRef<int64_t> input,
+                           ArrayRef<int64_t> kernels, ArrayRef<int64_t> output,
+                           int64_t groups, int64_t images) {
   auto product = [](ArrayRef<int64_t> sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
                            std::multiplies<>());
@@ -59,8 +59,12 @@ static int64_t workspaceOf(ArrayRef<int64_t> input, ArrayRef<int64_t> kernels,
   int64_t blockedKernels = depthwise ? blocks(groups) * window
                                      : groups * blocks(kernels[0] / groups) *
                                            blocks(kernels[1]) * window;
+  // Images of one or three channels are read as they are.
+  bool isRead = pass != ConvolutionPass::BackwardData && groups == 1 &&
+                (input[1] == 1 || input[1] == 3);
+  int64_t inputBlocks = isRead ? 0 : blocks(input[1]);
   int64_t blocked =
-      images * (blocks(input[1]) * product(input.drop_front(2)) +
+      images * (inputBlocks * product(input.drop_front(2)) +
                 blocks(kernels[0]) * product(output.drop_front(2))) +
       blockedKernels;
   // The library aligns its parts.
@@ -87,8 +91,9 @@ static LogicalResult decomposeConv2d(Conv2dOp op, PatternRewriter &rewriter) {
   RankedTensorType input = typeOf(op.getInput()), type = op.getType();
   int64_t tiles = tilesOf(input.getDimSize(0), mostTiles);
   int64_t workspace =
-      workspaceOf(input.getShape(), typeOf(op.getWeight()).getShape(),
-                  type.getShape(), op.getGroups(), input.getDimSize(0) / tiles);
+      workspaceOf(ConvolutionPass::Forward, input.getShape(),
+                  typeOf(op.getWeight()).getShape(), type.getShape(),
+                  op.getGroups(), input.getDimSize(0) / tiles);
   Value result =
       makeConvolution(rewriter, op, ConvolutionPass::Forward, op.getInput(),
                       op.getWeight(), type, workspace, tiles);
@@ -108,9 +113,10 @@ static LogicalResult decomposeConv2dInputGrad(Conv2dInputGradOp op,
                                               PatternRewriter &rewriter) {
   RankedTensorType cotangent = typeOf(op.getCotangent()), type = op.getType();
   int64_t tiles = tilesOf(type.getDimSize(0), mostTiles);
-  int64_t workspace = workspaceOf(
-      type.getShape(), typeOf(op.getWeight()).getShape(), cotangent.getShape(),
-      op.getGroups(), type.getDimSize(0) / tiles);
+  int64_t workspace =
+      workspaceOf(ConvolutionPass::BackwardData, type.getShape(),
+                  typeOf(op.getWeight()).getShape(), cotangent.getShape(),
+                  op.getGroups(), type.getDimSize(0) / tiles);
   rewriter.replaceOp(op, makeConvolution(rewriter, op,
                                          ConvolutionPass::BackwardData,
                                          op.getCotangent(), op.getWeight(),
@@ -126,9 +132,9 @@ static LogicalResult decomposeConv2dWeightGrad(Conv2dWeightGradOp op,
   int64_t tiles =
       tilesOf(input.getDimSize(0),
               std::clamp<int64_t>(mostPartElements / elements, 1, mostTiles));
-  int64_t workspace =
-      workspaceOf(input.getShape(), type.getShape(), cotangent.getShape(),
-                  op.getGroups(), input.getDimSize(0) / tiles);
+  int64_t workspace = workspaceOf(
+      ConvolutionPass::BackwardWeights, input.getShape(), type.getShape(),
+      cotangent.getShape(), op.getGroups(), input.getDimSize(0) / tiles);
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), tiles);
   Value parts = makeConvolution(

@@ -1,7 +1,8 @@
 # Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models of their real size are imported and compiled quickly, in little
-memory, whatever their depth and the length of their sequence.
+memory, whatever their depth and the length of their sequence, and take as
+much as planned when they are trained.
 
 SMP_LARGE_MODELS is the folder that make_large.py has filled.
 """
@@ -15,7 +16,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import BIN, IntegrationTest, main, run
+from harness import BIN, main, run
+from test_memory import MemoryTest
 
 MODELS = Path(os.environ.get("SMP_LARGE_MODELS", "build/models"))
 PARAMETERS = 124_439_808
@@ -37,7 +39,7 @@ def usage_of(tool: str, *arguments: object) -> Usage:
     return Usage(spent.ru_utime + spent.ru_stime, spent.ru_maxrss / 1000)
 
 
-class Large(IntegrationTest):
+class Large(MemoryTest):
     def compile_large(self, name: str, *flags: str) -> tuple[float, int]:
         """Seconds of processor time, and the number of kernels."""
         finished = run(
@@ -55,6 +57,15 @@ class Large(IntegrationTest):
                 )
                 print(f"{pp} stages: {seconds:.1f} s of processor time")
                 self.assertLess(seconds, SECONDS)
+
+    def test_takes_the_planned_memory(self) -> None:
+        """Most of it parameters and what the optimizer keeps of them."""
+        tokens = self.path("tokens.u16")
+        tokens.write_bytes(bytes(i % 190 for i in range(32768)))
+        self.check(
+            MODELS / "gpt2-124m.pt2", tokens, 2, "--pipeline-parallel-degree=2",
+            "--batch-size=2", "--microbatches=2",
+        )  # fmt: skip
 
     def test_depth_adds_no_kernels(self) -> None:
         _, twelve = self.compile_large("gpt2-124m", "--batch-size=4")

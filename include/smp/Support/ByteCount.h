@@ -16,7 +16,8 @@
 namespace smp {
 
 /// A number of bytes in the largest binary unit of which it has one:
-/// "640 B", "1.5 KiB", "12.0 MiB".
+/// "640 B", "1.5 KiB", "12.0 MiB", and from GiB on, of which a tenth is much,
+/// "1.57 GiB".
 inline std::string formatBytes(int64_t bytes) {
   if (bytes < 1024)
     return std::to_string(bytes) + " B";
@@ -29,7 +30,8 @@ inline std::string formatBytes(int64_t bytes) {
     ++unit;
   }
   std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.1f %s", amount, units[unit]);
+  std::snprintf(text.data(), text.size(), unit < 2 ? "%.1f %s" : "%.2f %s",
+                amount, units[unit]);
   return text.data();
 }
 
