@@ -134,13 +134,11 @@ addMetrics(func::FuncOp graph, ArrayRef<LossTerm> terms,
   return success();
 }
 
-FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows,
-                                            bool pads) {
+FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
   func::FuncOp graph = copyOf(train, "evaluate");
   removeRandomness(graph);
   useRunningAverages(graph);
-  if (pads)
-    (void)weighRows(graph, rows);
+  (void)weighRows(graph, rows);
   SmallVector<std::pair<Value, std::string>> metrics;
   auto terms = findLossTerms(graph);
   if (succeeded(terms) && !terms->empty() &&

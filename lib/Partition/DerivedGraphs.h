@@ -23,13 +23,13 @@ inline constexpr llvm::StringLiteral kMetricRole = "metric";
 inline constexpr llvm::StringLiteral kActivationsAttr = "smp.activations";
 
 /// Copies `train` and makes it the graph of evaluation: random ops do nothing;
-/// if `pads`, rows whose weight is 0 count in no term of the loss, where those
-/// are sums over rows; the results are, of each term, the sum
+/// rows whose weight is 0 count in no term of the loss, where those are sums
+/// over rows; the results are, of each term, the sum
 /// (`eval_sum/<term>`) times its weight in the loss, and what it is divided by
 /// (`eval_count/<term>`) unless it is a sum itself, f64, of role `metric`.
 /// There are none where samples reach the loss in another way.
 llvm::FailureOr<mlir::func::FuncOp> deriveEvaluate(mlir::func::FuncOp train,
-                                                   int64_t rows, bool pads);
+                                                   int64_t rows);
 
 /// Copies `train` and makes it the graph of prediction: random ops do nothing,
 /// and the results are those of role `output`.

@@ -320,15 +320,15 @@ LogicalResult smp::stageChunks(ModuleOp module) {
                    ArrayRef<StringRef> roles) {
     return GraphStager(graph, chunks, activations).run(suffix, roles);
   };
-  // Padded rows can be left out of a step unless they change the others.
-  bool pads = !module->hasAttr(kDropLastAttr);
-  if (pads && !rowsInteract(train))
+  // Padded rows can be left out of a step unless they change the others. An
+  // evaluation reads all samples, whether steps leave some out or not.
+  if (!module->hasAttr(kDropLastAttr) && !rowsInteract(train))
     (void)weighRows(train, rows);
   FailureOr<SmallVector<func::FuncOp>> forward =
       stage(train, "forward", {"loss", "state"});
   if (failed(forward))
     return failure();
-  FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows, pads);
+  FailureOr<func::FuncOp> evaluateGraph = deriveEvaluate(train, rows);
   if (failed(evaluateGraph))
     return failure();
   func::FuncOp predictGraph = derivePredict(train);

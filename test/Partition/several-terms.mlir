@@ -1,7 +1,11 @@
 // Each term of a loss is weighed by rows and evaluated as it counts in the loss.
 // RUN: smp-opt %s --smp-partition=partitions=1 --smp-stage | FileCheck %s
-// RUN: sed 's/smp.rows = 2/smp.drop_last, smp.rows = 2/' %s | smp-opt --smp-partition=partitions=1 --smp-stage | FileCheck %s --check-prefix=DROP
-// DROP-NOT: row_weight
+// RUN: sed 's/smp.rows = 2/smp.drop_last, smp.rows = 2/' %s | smp-opt --smp-partition=partitions=1 --smp-stage | FileCheck %s --check-prefixes=DROP,KEEP
+// DROP-LABEL: func.func @chunk0_forward
+// DROP-NOT:   row_weight
+// Evaluation leaves no sample out.
+// DROP-LABEL: func.func @chunk0_evaluate
+// KEEP-SAME:  row_weight
 // RUN: sed 's/attributes {smp.rows = 2/attributes {smp.rows = 3/' %s | smp-opt --smp-partition=partitions=1 --smp-stage | FileCheck %s --check-prefix=DROP
 
 // CHECK-LABEL: func.func @chunk0_forward

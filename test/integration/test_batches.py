@@ -65,6 +65,21 @@ class TimeFirst(Averaged):
     inputs = SeveralLosses.inputs
 
 
+class Contrast(torch.nn.Module):
+    """Compares the samples of a microbatch, so none of them can be padded."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(5, 3)
+
+    def forward(self, x, y):
+        return F.cross_entropy(self.first(x) @ y.t(), torch.arange(x.shape[0]))
+
+    @staticmethod
+    def inputs(rows: int) -> dict:
+        return {"x": torch.randn(rows, 5), "y": torch.randn(rows, 3)}
+
+
 def batches(epoch: int) -> list[slice]:
     """Of the first steps, in the order of the file."""
     whole = [slice(at, min(at + ROWS, epoch)) for at in range(0, epoch, ROWS)]
@@ -212,14 +227,15 @@ class LastBatch(BatchesTest):
 
 
 class Evaluation(BatchesTest):
-    def check(self, kind, layouts, samples: int) -> None:
+    def check(self, kind, layouts, samples: int, **config) -> None:
         model, archive, weights = self.export(kind)
         inputs = kind.inputs(samples)
         data = self.save(inputs)
         expected = loss_of(model.eval(), inputs).item()
         for pp, owners, pieces in layouts:
             with self.subTest(kind.__name__, pp=pp, owners=owners, pieces=pieces):
-                job, metrics = self.compile_archive(archive, pp, owners, pieces), self.path("m")
+                job = self.compile_archive(archive, pp, owners, pieces, **config)
+                metrics = self.path("m")
                 finished = run(
                     "smp-run", job, "--eval-data", data, f"--init={weights}",
                     "--transport=threads", "--ranks", pp * owners, "--metrics", metrics,
@@ -231,6 +247,21 @@ class Evaluation(BatchesTest):
     def test_counts_every_sample_once(self) -> None:
         self.check(Tagger, LAYOUTS, 21)
         self.check(Averaged, LAYOUTS if EXHAUSTIVE else LAYOUTS[1::4], 13)
+
+    def test_leaves_out_no_sample_where_training_does(self) -> None:
+        self.check(Tagger, [(1, 1, 1), (2, 2, 2)], 5, drop_last=True)
+        self.check(SeveralLosses, [(2, 2, 1)], 13, drop_last=True)
+
+    def test_of_samples_that_cannot_be_padded(self) -> None:
+        _, archive, weights = self.export(Contrast)
+        job = self.compile_archive(archive, 1, 2, 2, drop_last=True)
+        finished = run(
+            "smp-run", job, "--eval-data", self.save(Contrast.inputs(13)),
+            f"--init={weights}", "--transport=threads", "--ranks=2",
+        )  # fmt: skip
+        self.assertEqual(finished.code, 1)
+        self.assertIn("expects a multiple of 8 samples, as this model", finished.errors)
+        self.assertIn("note: evaluation leaves out no samples: give", finished.errors)
 
     def test_of_losses_with_several_terms(self) -> None:
         """Is the loss of the file as one batch, penalties and sums included."""

@@ -21,8 +21,8 @@ namespace smp {
 /// i64). The number of pp ranks is `kPipelineDegreeAttr`.
 inline constexpr llvm::StringLiteral kChunkRanksAttr = "smp.chunks";
 
-/// Where no batch is padded, as a ragged last one is left out (`drop_last`). A
-/// unit attribute of the module.
+/// Where no batch of training is padded, as a ragged last one is left out
+/// (`drop_last`). A unit attribute of the module.
 inline constexpr llvm::StringLiteral kDropLastAttr = "smp.drop_last";
 
 struct PartitionOptions {

@@ -55,7 +55,8 @@ Status Session::openTrainingData(const std::string &path, DataOrder order) {
   SMP_RETURN_IF_ERROR(agree(theComm, status));
   int64_t rows = context.samplesPerStep();
   SMP_ASSIGN_OR_RETURN(int64_t samples,
-                       agreeOnSize(path, training.get(), rankJob.train, rows));
+                       agreeOnSize(path, training.get(), rankJob.train, rows,
+                                   theJob.config.dropLast));
   if (samples > 0)
     batches.emplace(samples, rows, theJob.config.dropLast);
   return {};
@@ -70,31 +71,37 @@ static bool readsRowWeights(const Job &job, const Schedule &schedule) {
 }
 
 /// An error unless the samples make whole batches, or the last one may be
-/// padded or left out.
+/// padded or left out (`drops`; evaluation never leaves one out).
 static Status checkLastBatch(const std::string &path, int64_t samples,
-                             int64_t rows, bool pads, bool drops) {
+                             int64_t rows, bool pads,
+                             std::optional<bool> drops) {
   std::string got = ", got " + std::to_string(samples);
-  if (drops && samples < rows)
+  bool leavesOut = drops.value_or(false);
+  if (leavesOut && samples < rows)
     return Error{"'" + path + "': expects at least " + std::to_string(rows) +
                      " samples, one batch, as 'drop_last' leaves out smaller "
                      "ones" +
                      got,
                  "use more data, fewer replicas, or compile with a smaller "
                  "'batch_size'"};
-  if (drops || pads || samples % rows == 0)
+  if (leavesOut || pads || samples % rows == 0)
     return {};
-  return Error{"'" + path + "': expects a multiple of " + std::to_string(rows) +
-                   " samples, as this model's loss cannot leave out padded "
-                   "rows" +
-                   got,
-               "compile with 'drop_last' to leave out the last batch"};
+  return Error{
+      "'" + path + "': expects a multiple of " + std::to_string(rows) +
+          " samples, as this model's loss cannot leave out padded "
+          "rows" +
+          got,
+      drops ? "compile with 'drop_last' to leave out the last batch"
+            : "evaluation leaves out no samples: give a file with such a "
+              "number, or run with other replicas"};
 }
 
 /// Ranks that read no inputs learn from the others how many samples there are,
 /// and whether batches may have fewer rows.
 Result<int64_t> Session::agreeOnSize(const std::string &path,
                                      const Dataset *data,
-                                     const Schedule &schedule, int64_t rows) {
+                                     const Schedule &schedule, int64_t rows,
+                                     std::optional<bool> drops) {
   int64_t samples = data ? data->size() : 0;
   bool pads = readsRowWeights(theJob, schedule);
   SMP_ASSIGN_OR_RETURN(
@@ -106,8 +113,8 @@ Result<int64_t> Session::agreeOnSize(const std::string &path,
     pads |= text.ends_with("pads");
   }
   if (samples > 0)
-    SMP_RETURN_IF_ERROR(agree(theComm, checkLastBatch(path, samples, rows, pads,
-                                                      theJob.config.dropLast)));
+    SMP_RETURN_IF_ERROR(
+        agree(theComm, checkLastBatch(path, samples, rows, pads, drops)));
   return samples;
 }
 
@@ -135,9 +142,10 @@ Status Session::openEvaluationData(const std::string &path) {
       status = opened.error();
   }
   SMP_RETURN_IF_ERROR(agree(theComm, status));
-  SMP_ASSIGN_OR_RETURN(
-      evaluationSize,
-      agreeOnSize(path, evaluation.get(), rankJob.evaluate, evaluationRows()));
+  SMP_ASSIGN_OR_RETURN(evaluationSize,
+                       agreeOnSize(path, evaluation.get(), rankJob.evaluate,
+                                   evaluationRows(),
+                                   /*drops=*/std::nullopt));
   return {};
 }
 
@@ -237,8 +245,7 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
 Result<double> Session::evaluate(int64_t step) {
   setPhase("evaluation", step);
   int64_t rows = evaluationRows();
-  int64_t passes = theJob.config.dropLast ? evaluationSize / rows
-                                          : (evaluationSize + rows - 1) / rows;
+  int64_t passes = (evaluationSize + rows - 1) / rows;
   std::vector<std::string> terms = evaluationTerms(theJob);
   std::vector<std::string> names; // of each term's sum and count
   for (const std::string &term : terms)

@@ -121,8 +121,11 @@ private:
   Status runEvaluation(int64_t step, int64_t pass);
   /// The rows of a step; the most of one on ranks without data.
   Batch batchOf(int64_t step) const;
+  /// `drops`: whether training leaves a ragged last batch out; evaluation,
+  /// which never does, gives nothing.
   Result<int64_t> agreeOnSize(const std::string &path, const Dataset *data,
-                              const Schedule &schedule, int64_t rows);
+                              const Schedule &schedule, int64_t rows,
+                              std::optional<bool> drops);
   /// Of one pass of evaluation, over all owners.
   int64_t evaluationRows() const {
     return context.owners * context.microbatches * context.rows;
