@@ -58,6 +58,17 @@ class Large(MemoryTest):
                 print(f"{pp} stages: {seconds:.1f} s of processor time")
                 self.assertLess(seconds, SECONDS)
 
+    def test_many_stages_compile_quickly(self) -> None:
+        """64 stages and 512 microbatches, beyond the time of 2 stages."""
+        seconds = {}
+        for pp in (2, 64):
+            seconds[pp], _ = self.compile_large(
+                "gpt2-48-layers", f"--pipeline-parallel-degree={pp}",
+                "--batch-size=512", "--microbatches=512",
+            )  # fmt: skip
+        print(f"of processor time: {seconds}")
+        self.assertLess(seconds[64] - seconds[2], 10)
+
     def test_takes_the_planned_memory(self) -> None:
         """Most of it parameters and what the optimizer keeps of them."""
         tokens = self.path("tokens.u16")
