@@ -33,7 +33,7 @@ public:
     neighbours.resize(blocks.size());
     std::vector<int> byFirst(blocks.size());
     std::iota(byFirst.begin(), byFirst.end(), 0);
-    std::sort(byFirst.begin(), byFirst.end(), [&](int a, int b) {
+    std::ranges::sort(byFirst, [&](int a, int b) {
       return blocks[a].first != blocks[b].first
                  ? blocks[a].first < blocks[b].first
                  : a < b;
@@ -78,7 +78,7 @@ private:
       if (offsets[other] >= 0)
         taken.emplace_back(offsets[other],
                            offsets[other] + blocks[other].bytes);
-    std::sort(taken.begin(), taken.end());
+    std::ranges::sort(taken);
     int64_t bytes = blocks[block].bytes;
     int64_t best = -1, bestSize = 0, end = 0;
     for (auto [from, to] : taken) {
@@ -104,7 +104,7 @@ int64_t maxLive(const std::vector<Block> &blocks) {
     events.emplace_back(block.first, block.bytes);
     events.emplace_back(block.last + 1, -block.bytes);
   }
-  std::sort(events.begin(), events.end());
+  std::ranges::sort(events);
   int64_t live = 0, most = 0;
   for (auto [time, bytes] : events)
     most = std::max(most, live += bytes);

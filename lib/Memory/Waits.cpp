@@ -159,8 +159,9 @@ private:
 } // namespace
 
 static void sortUnique(std::vector<int> &ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  std::ranges::sort(ids);
+  auto repeated = std::ranges::unique(ids);
+  ids.erase(repeated.begin(), repeated.end());
 }
 
 Waits reduceWaits(const Waits &waits) {

@@ -141,7 +141,7 @@ std::string_view layerOf(std::string_view path) {
   for (size_t begin = 0; begin < path.size();) {
     size_t end = std::min(path.find('.', begin), path.size());
     std::string_view name = path.substr(begin, end - begin);
-    if (!name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    if (!name.empty() && std::ranges::all_of(name, [](char c) {
           return std::isdigit(static_cast<unsigned char>(c));
         }))
       return path.substr(0, end);
@@ -160,7 +160,7 @@ static std::vector<size_t> places(const std::vector<std::string> &paths,
   for (const std::string &path : paths) {
     std::string_view layer = layerOf(path);
     if (!layer.empty()) {
-      auto known = std::find(seen.begin(), seen.end(), layer);
+      auto known = std::ranges::find(seen, layer);
       if (known == seen.end()) {
         seen.push_back(layer);
         current = seen.size();
@@ -197,11 +197,11 @@ Result<std::vector<int>> stagesByLayout(std::string_view layout,
             std::to_string(stageOfPlace.size() - 2),
         layers == 0 ? "no module of the model is a numbered part of a list"
                     : "the first layer is '" +
-                          std::string(layerOf(
-                              *std::find_if(paths.begin(), paths.end(),
-                                            [](const std::string &path) {
-                                              return !layerOf(path).empty();
-                                            }))) +
+                          std::string(layerOf(*std::ranges::find_if(
+                              paths,
+                              [](const std::string &path) {
+                                return !layerOf(path).empty();
+                              }))) +
                           "'"};
   std::vector<int> result;
   std::vector<bool> used(stages.size());

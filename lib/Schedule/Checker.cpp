@@ -126,8 +126,8 @@ private:
                        "slot " + std::to_string(use.slot));
       given.push_back(arena.key);
     }
-    std::sort(keys.begin(), keys.end());
-    std::sort(given.begin(), given.end());
+    std::ranges::sort(keys);
+    std::ranges::sort(given);
     auto names = [&](const std::vector<ArenaKey> &list) {
       std::string text;
       for (ArenaKey key : list)

@@ -62,8 +62,8 @@ private:
   /// Completes a started action with those it meets, once all have started.
   int meet(int action) {
     const std::vector<int> &others = meetings.partners(action);
-    bool all = std::all_of(others.begin(), others.end(),
-                           [&](int other) { return started[other]; });
+    bool all =
+        std::ranges::all_of(others, [&](int other) { return started[other]; });
     if (!all)
       return 0;
     finish(action);
@@ -127,9 +127,8 @@ Error describe(const ChunkGraph &graph, const std::vector<RankList> &lists,
            std::to_string(ref.action) + " (" + describe(graph, action) + ")";
   };
   const std::vector<ActionRef> &cycle = deadlock.cycle;
-  auto other = std::find_if(cycle.begin(), cycle.end(), [&](ActionRef ref) {
-    return ref.rank != cycle.front().rank;
-  });
+  auto other = std::ranges::find_if(
+      cycle, [&](ActionRef ref) { return ref.rank != cycle.front().rank; });
   if (other == cycle.end())
     other = cycle.end() - 1;
   std::string note;

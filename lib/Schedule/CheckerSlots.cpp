@@ -124,11 +124,10 @@ public:
     for (size_t i = 0; i < list.actions.size(); ++i)
       collect(static_cast<int>(i), bySlot);
     for (auto &[slot, accesses] : bySlot) {
-      std::sort(accesses.begin(), accesses.end(),
-                [&](const SlotAccess &a, const SlotAccess &b) {
-                  return happensBefore.place(a.action) <
-                         happensBefore.place(b.action);
-                });
+      std::ranges::sort(accesses, [&](const SlotAccess &a,
+                                      const SlotAccess &b) {
+        return happensBefore.place(a.action) < happensBefore.place(b.action);
+      });
       SMP_RETURN_IF_ERROR(checkSlot({slot.first, slot.second}, accesses));
     }
     return {};

@@ -152,13 +152,14 @@ std::vector<Access> accessesOf(const ChunkGraph &graph, Program program,
       if (use.chunk == chunk && use.programs.contains(program))
         accesses.push_back({{ArenaKind::Input, static_cast<int>(i)}});
   // Two uses of one input by one chunk are one access.
-  std::sort(accesses.begin(), accesses.end(),
-            [](const Access &a, const Access &b) { return a.arena < b.arena; });
-  accesses.erase(std::unique(accesses.begin(), accesses.end(),
-                             [](const Access &a, const Access &b) {
-                               return a.arena == b.arena;
-                             }),
-                 accesses.end());
+  std::ranges::sort(accesses, [](const Access &a, const Access &b) {
+    return a.arena < b.arena;
+  });
+  auto repeated =
+      std::ranges::unique(accesses, [](const Access &a, const Access &b) {
+        return a.arena == b.arena;
+      });
+  accesses.erase(repeated.begin(), repeated.end());
   return accesses;
 }
 

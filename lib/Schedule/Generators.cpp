@@ -168,7 +168,7 @@ static Result<std::vector<int64_t>> limits(const ChunkGraph &graph,
     entry = options.kind == ScheduleKind::Simple
                 ? microbatches
                 : std::min(entry, microbatches);
-  int64_t most = *std::max_element(limit.begin(), limit.end());
+  int64_t most = *std::ranges::max_element(limit);
   int64_t needed = options.kind == ScheduleKind::Interleaved ? 1 : most;
   int64_t active = options.activeMicrobatches.value_or(
       options.kind == ScheduleKind::Interleaved ? graph.ranks + 2 : most);

@@ -74,9 +74,8 @@ struct Tenant {
 
 /// The index of an arena, which is added when it is new.
 int arenaIndex(std::vector<SlottedArena> &arenas, ArenaKey key) {
-  auto known =
-      std::find_if(arenas.begin(), arenas.end(),
-                   [&](const SlottedArena &arena) { return arena.key == key; });
+  auto known = std::ranges::find_if(
+      arenas, [&](const SlottedArena &arena) { return arena.key == key; });
   if (known == arenas.end())
     known = arenas.insert(known, {key, 0});
   return static_cast<int>(known - arenas.begin());
@@ -101,9 +100,8 @@ public:
 
   /// A transfer to this rank, in the order in which the peer sends them.
   void addReceive(int edge, int peer, const PlacedLaunch &producer) {
-    auto before = std::lower_bound(
-        launches.begin(), launches.end(), producer.place,
-        [](const PlacedLaunch &l, int64_t place) { return l.place < place; });
+    auto before = std::ranges::lower_bound(launches, producer.place, {},
+                                           &PlacedLaunch::place);
     int item = addItem({.action = {.kind = ActionKind::Recv,
                                    .microbatch = producer.step.microbatch,
                                    .peer = peer,
@@ -234,7 +232,7 @@ void RankLowering::assignSlots(std::vector<SlottedArena> &arenas) {
   std::vector<size_t> byTime(tenants.size());
   for (size_t i = 0; i < byTime.size(); ++i)
     byTime[i] = i;
-  std::sort(byTime.begin(), byTime.end(), [&](size_t a, size_t b) {
+  std::ranges::sort(byTime, [&](size_t a, size_t b) {
     return std::tuple(tenants[a].acquire, a) <
            std::tuple(tenants[b].acquire, b);
   });
@@ -243,10 +241,9 @@ void RankLowering::assignSlots(std::vector<SlottedArena> &arenas) {
     Tenant &tenant = tenants[index];
     std::vector<size_t> &slots = latest[tenant.key];
     // The slot that has been free for longest leaves transfers most room.
-    auto oldest =
-        std::min_element(slots.begin(), slots.end(), [&](size_t a, size_t b) {
-          return tenants[a].release < tenants[b].release;
-        });
+    auto oldest = std::ranges::min_element(slots, [&](size_t a, size_t b) {
+      return tenants[a].release < tenants[b].release;
+    });
     if (oldest != slots.end() && tenants[*oldest].release <= tenant.acquire) {
       occupy(tenant, &tenants[*oldest]);
       *oldest = index;
@@ -270,8 +267,8 @@ void RankLowering::listSlots(std::vector<SlottedArena> &arenas) {
         items[user].action.slots.push_back(use);
   }
   for (Item &item : items)
-    std::sort(item.action.slots.begin(), item.action.slots.end(),
-              [](SlotUse a, SlotUse b) { return a.arena < b.arena; });
+    std::ranges::sort(item.action.slots,
+                      [](SlotUse a, SlotUse b) { return a.arena < b.arena; });
 }
 
 std::vector<Action> RankLowering::finish(std::vector<SlottedArena> &arenas) {
@@ -280,7 +277,7 @@ std::vector<Action> RankLowering::finish(std::vector<SlottedArena> &arenas) {
   std::vector<int> byList(items.size());
   for (size_t i = 0; i < byList.size(); ++i)
     byList[i] = static_cast<int>(i);
-  std::sort(byList.begin(), byList.end(), [&](int a, int b) {
+  std::ranges::sort(byList, [&](int a, int b) {
     auto key = [&](int i) {
       return std::tuple(items[i].launch, items[i].phase, items[i].place, i);
     };
@@ -318,7 +315,7 @@ placeLaunches(const Order &order, const Timeline &timeline) {
   for (size_t rank = 0; rank < order.size(); ++rank)
     for (size_t i = 0; i < launches[rank].size(); ++i)
       all.emplace_back(launches[rank][i].start, rank, i);
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   for (size_t place = 0; place < all.size(); ++place)
     launches[std::get<1>(all[place])][std::get<2>(all[place])].place =
         static_cast<int64_t>(place);

@@ -68,7 +68,7 @@ public:
     return static_cast<int>(lists[rank].actions.size());
   }
   ActionRef ref(int number) const {
-    auto next = std::upper_bound(base.begin(), base.end(), number);
+    auto next = std::ranges::upper_bound(base, number);
     int rank = static_cast<int>(next - base.begin()) - 1;
     return {rank, number - base[rank]};
   }

@@ -168,7 +168,7 @@ private:
         break;
       rank = graph.chunks[needed.chunk].rank;
       const auto &list = order[rank];
-      if (std::find(list.begin(), list.end(), needed) == list.end())
+      if (std::ranges::find(list, needed) == list.end())
         return {"expects an order that runs " + describe(needed) +
                     ", got none on rank " + std::to_string(rank),
                 note};

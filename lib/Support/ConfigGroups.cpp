@@ -30,16 +30,16 @@ bool detail::isRegularExpression(const std::string &text) {
 bool smp::matchesAny(const OptimizerGroup &group,
                      std::span<const std::string> names) {
   std::optional<std::regex> expression = compile(group.match);
-  return expression &&
-         std::any_of(names.begin(), names.end(), [&](const std::string &name) {
+  return expression && std::ranges::any_of(names, [&](const std::string &name) {
            return std::regex_search(name, *expression);
          });
 }
 
 const OptimizerGroup *smp::groupOf(const OptimizerConfig &optimizer,
                                    std::span<const std::string> names) {
-  auto found = std::find_if(
-      optimizer.groups.begin(), optimizer.groups.end(),
-      [&](const OptimizerGroup &group) { return matchesAny(group, names); });
+  auto found =
+      std::ranges::find_if(optimizer.groups, [&](const OptimizerGroup &group) {
+        return matchesAny(group, names);
+      });
   return found == optimizer.groups.end() ? nullptr : &*found;
 }

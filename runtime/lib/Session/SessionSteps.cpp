@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -279,10 +280,11 @@ Status Session::checkStates(int64_t step) {
     auto place = state.location.find(ppRank());
     if (state.type != DataType::F32 || place == state.location.end())
       continue;
-    const auto *values =
-        reinterpret_cast<const float *>(arenas->at(place->second));
-    if (!std::all_of(values, values + place->second.bytes / sizeof(float),
-                     [](float value) { return std::isfinite(value); }))
+    const BufferRef &ref = place->second;
+    std::span values(reinterpret_cast<const float *>(arenas->at(ref)),
+                     size_t(ref.bytes) / sizeof(float));
+    if (!std::ranges::all_of(values,
+                             [](float value) { return std::isfinite(value); }))
       status =
           Error{"step " + std::to_string(step) + " expects finite values of '" +
                     state.name + "', which no later step mends, got others",

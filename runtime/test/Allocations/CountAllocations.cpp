@@ -32,12 +32,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// What glibc calls them. NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *memory, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace {
 
@@ -196,6 +198,7 @@ void *mmap(void *address, size_t bytes, int protection, int flags,
            int descriptor, off_t offset) {
   if (counts())
     note("mmap");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): what the system call returns
   return reinterpret_cast<void *>(
       syscall(SYS_mmap, address, bytes, protection, flags, descriptor, offset));
 }

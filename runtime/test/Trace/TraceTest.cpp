@@ -102,7 +102,7 @@ TEST(Metrics, ALineIsJson) {
     EXPECT_EQ((*parsed)["value"].get<double>(), value);
   }
   MetricsLine line;
-  line.add("nan", std::nan("")).add("infinity", -INFINITY).add("skipped", true);
+  line.add("nan", std::nan("")).add("infinity", -HUGE_VAL).add("skipped", true);
   EXPECT_EQ(line.text(), "{\"nan\":null,\"infinity\":null,\"skipped\":true}\n");
   EXPECT_EQ(MetricsLine().text(), "{}\n");
 }
