@@ -90,9 +90,11 @@ bool AdditiveLoss::sumsOverBatch(Operation *op) const {
 }
 
 LogicalResult AdditiveLoss::refuse(Operation *op) const {
+  bool placed = !isa<UnknownLoc>(op->getLoc());
   InFlightDiagnostic error =
-      op->emitError("expects a loss that is a sum or a mean over samples, or a "
-                    "weighted sum of such, got '")
+      emitError(placed ? op->getLoc() : op->getParentOp()->getLoc(),
+                "expects a loss that is a sum or a mean over samples, or a "
+                "weighted sum of such, got '")
       << op->getName() << "' of one";
   error.attachNote() << "each microbatch of each replica computes the loss of "
                         "its own samples, and these are added; let the model "
@@ -188,8 +190,16 @@ LogicalResult smp::makeLossAdditive(func::FuncOp function, int64_t fixedBatch) {
   Operation *terminator = function.getBody().front().getTerminator();
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
     auto role = function.getResultAttrOfType<StringAttr>(index, kRoleAttr);
-    if (role && role.getValue() == "loss" &&
-        failed(additive.visit(terminator->getOpOperand(index))))
+    if (!role || role.getValue() != "loss")
+      continue;
+    auto type = dyn_cast<RankedTensorType>(function.getResultTypes()[index]);
+    if (type && type.getRank() > 0) {
+      InFlightDiagnostic error =
+          function.emitError("expects a loss that is a scalar, got ") << type;
+      error.attachNote() << "reduce it to one number, as '.mean()' does";
+      return error;
+    }
+    if (failed(additive.visit(terminator->getOpOperand(index))))
       return failure();
   }
   return success();

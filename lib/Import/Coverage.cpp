@@ -6,17 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/Import/Coverage.h"
+#include "GraphImporter.h"
 #include "ImportTable.h"
 #include "llvm/Support/Format.h"
 
 using namespace smp;
 
 static std::string reasonOf(const pt2::Node &node) {
-  std::string reason = node.refusal.empty() ? "no rule" : node.refusal;
-  reason += ", first in '" + node.scope + "'";
-  if (!node.file.empty())
-    reason += " at " + node.file + ":" + std::to_string(node.line);
-  return reason;
+  return (node.refusal.empty() ? "no rule" : node.refusal) + ", first " +
+         placeOf(node);
 }
 
 std::map<std::string, OperatorCoverage>

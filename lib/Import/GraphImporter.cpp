@@ -16,13 +16,20 @@ using pt2::GraphInput;
 // Refusals
 //===----------------------------------------------------------------------===//
 
+std::string smp::placeOf(const pt2::Node &node) {
+  // The whole model, or what the export added to it as its loss.
+  std::string place =
+      node.scope.empty() ? "outside of its modules" : "in '" + node.scope + "'";
+  if (!node.file.empty())
+    place += " at " + node.file + ":" + std::to_string(node.line);
+  return place;
+}
+
 void Refusals::add(const pt2::Node &node, const std::string &reason) {
   Entry &entry = entries[{node.target, reason}];
   if (entry.count++ > 0)
     return;
-  entry.first = "in '" + node.scope + "'";
-  if (!node.file.empty())
-    entry.first += " at " + node.file + ":" + std::to_string(node.line);
+  entry.first = placeOf(node);
 }
 
 void Refusals::add(const std::string &what, const std::string &reason) {

@@ -14,6 +14,9 @@
 
 namespace smp {
 
+/// Where the model has a node: its module, and the line if it is known.
+std::string placeOf(const pt2::Node &node);
+
 /// Collects what cannot be imported, to be reported at once.
 class Refusals {
 public:

@@ -52,6 +52,7 @@ static Status checkEntries(const Assignment &assignment,
                    "' in 'assignment', got " + std::to_string(partition)};
     if (path.empty() || modules.count(path))
       continue;
+    modules.erase(""); // no slip of a name
     std::optional<std::string> nearest = nearestName(path, modules);
     return Error{"expects module paths of the model in 'assignment', got '" +
                      path + "'",

@@ -56,6 +56,12 @@ Status detail::checkCombinations(const Config &config) {
                      text(config.microbatches) + ", got " +
                      text(*config.batchSize),
                  "a batch is cut into equal microbatches"};
+  if (config.microbatches * config.gradientAccumulation > mostMicrobatches)
+    return Error{"'gradient_accumulation' times 'microbatches' expects at "
+                 "most " +
+                     text(mostMicrobatches) + " microbatches in a step, got " +
+                     text(config.microbatches * config.gradientAccumulation),
+                 "give a microbatch more rows"};
   if (config.fp16 && config.bf16)
     return Error{"expects 'fp16' or 'bf16', got both"};
   if (config.ddp.value_or(false) && config.horovod.value_or(false))

@@ -21,6 +21,9 @@
 
 namespace smp::detail {
 
+/// In one step: a schedule lists each of them, on every stage.
+inline constexpr int64_t mostMicrobatches = 1 << 14;
+
 struct KeyBinding {
   ConfigKey help;
   /// Takes a value of the JSON object; the error names the key.

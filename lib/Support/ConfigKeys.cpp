@@ -19,8 +19,6 @@ using nlohmann::json;
 static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
 /// Keeps every product of sizes far from overflow.
 static constexpr int64_t many = 1 << 24;
-/// A schedule lists each of them, on every stage.
-static constexpr int64_t mostMicrobatches = 1 << 14;
 
 static constexpr std::array<std::string_view, 5> pipelineNames = {
     "interleaved", "simple", "1f1b", "looped", "zero-bubble"};

@@ -84,7 +84,8 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   file.name = path;
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(descriptor);
-    return Error{"expects '" + path + "' to be a regular file"};
+    return Error{"expects '" + path + "' to be a regular file, got " +
+                 (S_ISDIR(status.st_mode) ? "a folder" : "another kind")};
   }
   if (status.st_size > 0) {
     void *address =

@@ -160,7 +160,7 @@ class RunErrors(IntegrationTest):
             },
         )
         begin[-1] = rows
-        self.expect("'labels' expects integers below 112, got -1", *begin)
+        self.expect("'labels' expects integers from 0 to 111 or -100, got -1", *begin)
 
     def test_weights(self) -> None:
         job = self.job("mlp", 1)

@@ -253,7 +253,7 @@ class Data(FaultTest):
     def test_a_file_that_cannot_be_read(self) -> None:
         for what, text in (
             (self.path("gone"), "cannot open '{}': No such file"),
-            (self.folder, "expects '{}' to be a regular file"),
+            (self.folder, "expects '{}' to be a regular file, got a folder"),
         ):
             words = self.words(
                 "mlp", "--init=reference", f"--ranks={RANKS}", "--steps=1"

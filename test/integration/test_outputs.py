@@ -47,6 +47,8 @@ class Outputs(IntegrationTest):
             self.expect("to write at", *begin, f"--{option}={self.folder}")
             self.expect("expects a file of its own", *begin,
                         f"--{option}={begin[2]}")  # fmt: skip
+        self.expect("option '--trace' expects a file of its own", *begin,
+                    f"--metrics={file}", f"--trace={file}")  # fmt: skip
         self.expect("expects a folder that can be written", *begin,
                     f"--checkpoint-dir={file / 'checkpoints'}")  # fmt: skip
         self.assertTrue(begin[2].stat().st_size)

@@ -203,7 +203,16 @@ class Refused(VariantsTest):
                 self.assertEqual(finished.code, 1, finished.errors)
                 self.assertIn("expects a loss that is a sum or a mean over samples", finished.errors)
                 self.assertIn(f"got '{op}' of one", finished.errors)
+                self.assertNotIn("<unknown>", finished.errors)
                 self.assertIn("let the model return what is to be added", finished.errors)
+
+    def test_losses_that_are_no_scalars(self) -> None:
+        model = seeded(lambda: NotAdditive(lambda y, t: (y - t).square()))
+        archive = self.archive(model, Plain.inputs(), "raw")
+        finished = run("smp-import", archive)
+        self.assertEqual(finished.code, 1, finished.errors)
+        self.assertRegex(finished.errors, r"error: expects a loss that is a scalar, got 'tensor<")
+        self.assertIn("note: reduce it to one number, as '.mean()' does", finished.errors)
 
     def test_stages_that_a_penalty_spans(self) -> None:
         archive = self.archive(seeded(Penalties), Penalties.inputs(), "raw")

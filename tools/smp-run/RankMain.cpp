@@ -165,6 +165,15 @@ Status Run::checkPlaces() {
   for (const auto &[name, path] : outputs) {
     if (path.empty())
       continue;
+    for (const auto &[earlier, other] : outputs) {
+      if (other.data() == path.data())
+        break;
+      if (path == other && !path.starts_with("/dev/"))
+        return Error{"option '--" + std::string(name) +
+                         "' expects a file of its own, got '" + path +
+                         "', which '--" + earlier + "' writes",
+                     "name another file"};
+    }
     if (Status status = checkWritable(path); !status)
       return Error{"option '--" + std::string(name) +
                    "': " + status.error().message};

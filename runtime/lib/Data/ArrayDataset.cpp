@@ -79,24 +79,36 @@ static Status checkIntegers(const SafetensorsFile &file,
                             const InputSpec &input) {
   const TensorView &array = *file.find(input.name);
   int width = byteWidth(array.type);
+  bool isLabel = input.role == InputRole::Label, anyCounts = false;
   for (int64_t i = 0, count = array.elements(); i < count; ++i) {
     int64_t value = 0;
     convertElements(array.type, array.data.data() + i * width, DataType::I64,
                     &value, 1);
-    bool ignored = input.role == InputRole::Label && value == ignoredLabel;
+    bool ignored = isLabel && value == ignoredLabel;
+    anyCounts |= !ignored;
     if (!ignored && (value < 0 || value >= input.below))
       return Error{"'" + file.path() + "': '" + input.name +
-                   "' expects integers below " + std::to_string(input.below) +
-                   ", got " + std::to_string(value) + " at position " +
-                   std::to_string(i)};
+                   "' expects integers from 0 to " +
+                   std::to_string(input.below - 1) +
+                   (isLabel ? " or -100" : "") + ", got " +
+                   std::to_string(value) + " at position " + std::to_string(i)};
   }
+  if (isLabel && !anyCounts && array.elements() > 0)
+    return Error{"'" + file.path() + "': '" + input.name +
+                     "' expects at least one label that counts, got only -100",
+                 "-100 marks what no loss counts"};
   return {};
 }
 
 Result<std::unique_ptr<Dataset>>
 runtime::openArrays(const std::string &path,
                     std::span<const InputSpec> inputs) {
-  SMP_ASSIGN_OR_RETURN(SafetensorsFile file, SafetensorsFile::open(path));
+  auto opened = SafetensorsFile::open(path);
+  if (!opened && !path.ends_with(".safetensors"))
+    return Error{opened.error().message,
+                 "this model reads arrays named as its inputs from a "
+                 "safetensors file"};
+  SMP_ASSIGN_OR_RETURN(SafetensorsFile file, std::move(opened));
   int64_t rows = -1;
   std::string first;
   for (const InputSpec &input : inputs) {

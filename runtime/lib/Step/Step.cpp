@@ -56,14 +56,15 @@ StepState StepContext::state(int64_t step, int64_t position,
 Status runtime::checkFinite(int64_t step, double loss,
                             std::optional<double> gradientNorm) {
   auto wrong = [&](const char *what, double value) {
-    return Error{std::string("step ") + std::to_string(step) +
-                     " expects a finite " + what + ", got " +
-                     (std::isnan(value) ? "nan"
-                      : value > 0       ? "inf"
-                                        : "-inf"),
-                 "try a smaller 'optimizer.lr', warm-up steps, or "
-                 "'gradient_clipping'; look for labels out of range; "
-                 "--on-nan=skip leaves such updates out"};
+    return Error{
+        std::string("step ") + std::to_string(step) + " expects a finite " +
+            what + ", got " +
+            (std::isnan(value) ? "nan"
+             : value > 0       ? "inf"
+                               : "-inf"),
+        "try a smaller 'optimizer.lr', warm-up steps, or "
+        "'gradient_clipping'; look for values in the data that are not finite; "
+        "--on-nan=skip leaves such updates out"};
   };
   if (!std::isfinite(loss))
     return wrong("loss", loss);

@@ -241,6 +241,21 @@ TEST_F(Datasets, ArraysThatDoNotFit) {
   other = x;
   other.type = DataType::I64;
   EXPECT_EQ(errorOf({other}), "'" + path + "': 'x' expects i64, got f32");
+  std::fill(ys.begin(), ys.end(), -100);
+  ASSERT_TRUE(writeSafetensors(
+      path, {{"y", DataType::I64, {2}, std::as_bytes(std::span(ys))}}));
+  other = y;
+  other.below = 3;
+  EXPECT_EQ(errorOf({other}), "'" + path +
+                                  "': 'y' expects at least one label that "
+                                  "counts, got only -100\n"
+                                  "  note: -100 marks what no loss counts");
+  path += ".csv";
+  ASSERT_TRUE(writeFileAtomically(path, "1,2"));
+  EXPECT_EQ(errorOf({x}), "malformed safetensors file '" + path +
+                              "': expects at least 8 bytes, got 3\n"
+                              "  note: this model reads arrays named as its "
+                              "inputs from a safetensors file");
   errorOf({});
 }
 
@@ -256,9 +271,10 @@ TEST_F(Datasets, ArraysOfTokens) {
   inputs[0].below = 9; // each input has its own
   auto data = openArrays(path, inputs);
   ASSERT_FALSE(data);
-  EXPECT_EQ(data.error().str(),
-            "'" + path +
-                "': 'input_ids' expects integers below 9, got 9 at position 3");
+  EXPECT_EQ(
+      data.error().str(),
+      "'" + path +
+          "': 'input_ids' expects integers from 0 to 8, got 9 at position 3");
   InputSpec both = labels;
   both.below = 10;
   both.role = InputRole::Input;

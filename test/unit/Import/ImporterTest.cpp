@@ -117,6 +117,15 @@ TEST(Importer, listsAllUnsupportedOperatorsAtOnce) {
   EXPECT_TRUE(contains(errors, "note: smp-import --list-operators"));
 }
 
+TEST(Importer, aLossBesideTheModelHasNoModule) {
+  GraphBuilder graph;
+  graph.node("erfinv.default", "a", {{"self", tensor("x")}}, "");
+  std::string errors = errorsOf(graph.archive("a"));
+  EXPECT_TRUE(contains(errors, "'aten.erfinv.default', 1 time, outside of its "
+                               "modules"))
+      << errors;
+}
+
 TEST(Importer, countsWhatIsCovered) {
   GraphBuilder graph;
   graph.node("erfinv.default", "a", {{"self", tensor("x")}}, "h.0.mlp");

@@ -57,6 +57,10 @@ TEST(Assignment, UnknownPathNamesTheNearest) {
       messageOf({.partitionOfPath = {{"transfomer.h.0", 0}}, .partitions = 2}),
       "expects module paths of the model in 'assignment', got "
       "'transfomer.h.0'\n  note: did you mean 'transformer.h.0'");
+  // The whole model, whose path is empty, is no slip of a short name.
+  EXPECT_EQ(messageOf({.partitionOfPath = {{"zz", 0}}, .partitions = 2}),
+            "expects module paths of the model in 'assignment', got 'zz'\n"
+            "  note: the model has no module of that name");
   EXPECT_EQ(messageOf({.partitionOfPath = {{"decoder", 0}}, .partitions = 2}),
             "expects module paths of the model in 'assignment', got "
             "'decoder'\n  note: the model has no module of that name");

@@ -160,6 +160,10 @@ TEST(Config, ImpossibleCombinations) {
   EXPECT_EQ(errorOf(R"({"batch_size": 6, "microbatches": 4})"),
             "'batch_size' expects a multiple of 'microbatches' 4, got 6\n"
             "  note: a batch is cut into equal microbatches");
+  EXPECT_EQ(errorOf(R"({"microbatches": 2, "gradient_accumulation": 8193})"),
+            "'gradient_accumulation' times 'microbatches' expects at most "
+            "16384 microbatches in a step, got 16386\n"
+            "  note: give a microbatch more rows");
   EXPECT_EQ(errorOf(R"({"fp16": true, "bf16": true})"),
             "expects 'fp16' or 'bf16', got both");
   EXPECT_EQ(errorOf(R"({"ddp": true, "horovod": true})"),
