@@ -17,6 +17,9 @@
 #include "Storage.h"
 #include "smp/Memory/ArenaPlan.h"
 
+#include <optional>
+#include <utility>
+
 using namespace mlir;
 using namespace smp;
 using namespace smp::emit;
