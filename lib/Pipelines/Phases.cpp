@@ -65,6 +65,7 @@ private:
   LogicalResult runPhase(Phase phase);
   LogicalResult import();
   LogicalResult checkSequenceLength();
+  LogicalResult checkParameters();
   LogicalResult specialize();
   LogicalResult partition();
   void normalizeLoss();
@@ -163,7 +164,26 @@ schedule::ScheduleOptions Compiler::scheduleOptions() const {
   return result;
 }
 
+/// Jobs compute in float32. The parameters of another model are named here,
+/// before some op of it has no such form.
+LogicalResult Compiler::checkParameters() {
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    Type element = cast<RankedTensorType>(parameter.getType()).getElementType();
+    if (!isa<FloatType>(element) || element.isF32())
+      continue;
+    InFlightDiagnostic diagnostic =
+        module.emitError("expects parameters of f32, got '")
+        << parameter.getSymName() << "' of " << element;
+    diagnostic.attachNote() << "export 'model.float()', its inputs of float32 "
+                               "as well";
+    return diagnostic;
+  }
+  return success();
+}
+
 LogicalResult Compiler::partition() {
+  if (failed(checkParameters()))
+    return failure();
   PartitionOptions plan;
   plan.partitions = config.pipelineParallelDegree;
   plan.memoryWeight = config.effectiveMemoryWeight();

@@ -214,6 +214,27 @@ class Refused(VariantsTest):
         self.assertRegex(finished.errors, r"error: expects a loss that is a scalar, got 'tensor<")
         self.assertIn("note: reduce it to one number, as '.mean()' does", finished.errors)
 
+    def test_models_that_are_not_of_float32(self) -> None:
+        for dtype, name in ((torch.float64, "f64"), (torch.bfloat16, "bf16")):
+            model = seeded(lambda: NotAdditive(F.mse_loss)).to(dtype)
+            archive = self.archive(model, converted(Plain.inputs(), dtype), "helper")
+            finished = run("smp-compile", archive, "-o", self.path("job"))
+            self.assertEqual(finished.code, 1, finished.errors)
+            self.assertRegex(finished.errors, rf"expects parameters of f32, got '.*' of '{name}'")
+            self.assertIn("note: export 'model.float()'", finished.errors)
+
+    def test_models_without_a_trained_parameter(self) -> None:
+        model = seeded(lambda: NotAdditive(F.mse_loss)).requires_grad_(False)
+        archive, job = self.archive(model, Plain.inputs(), "helper"), self.path("job")
+        self.assertEqual(run("smp-compile", archive, "-o", job, "--batch-size=2").code, 0)
+        data = self.path("data.safetensors")
+        save_file(Plain.inputs(4), data)
+        finished = run("smp-run", job, "--init=reference", "--steps=1", "--data", data)
+        self.assertEqual(finished.code, 1, finished.errors)
+        self.assertIn("expects a parameter to train, got none", finished.errors)
+        finished = run("smp-run", job, "--init=reference", "--eval-data", data)
+        self.assertEqual(finished.code, 0, finished.errors)
+
     def test_stages_that_a_penalty_spans(self) -> None:
         archive = self.archive(seeded(Penalties), Penalties.inputs(), "raw")
         finished = run(

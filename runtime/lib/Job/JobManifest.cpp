@@ -143,8 +143,13 @@ static void readManifest(const JsonCursor &root, Job &job) {
 Result<Job> runtime::readJob(const std::string &directory) {
   Job job;
   job.directory = directory;
-  SMP_ASSIGN_OR_RETURN(std::unique_ptr<JsonDocument> document,
-                       JsonDocument::read(directory + "/job.json"));
+  auto read = JsonDocument::read(directory + "/job.json");
+  if (!read)
+    return Error{read.error().message,
+                 read.error().note.empty()
+                     ? "a job is a folder that smp-compile writes with -o"
+                     : read.error().note};
+  std::unique_ptr<JsonDocument> document = std::move(*read);
   JsonCursor root = document->root();
   checkVersion(root);
   SMP_RETURN_IF_ERROR(document->status());

@@ -107,6 +107,8 @@ TEST(SmpRunTest, RefusesWrongCommandLines) {
 
 TEST(SmpRunTest, SaysWhatIsWrongWithJobAndData) {
   expectError({"/nowhere", "--steps=1"}, 1, "cannot open '/nowhere/job.json'");
+  expectError({"/nowhere", "--steps=1"}, 1,
+              "note: a job is a folder that smp-compile writes with -o");
   std::string job = twoStageJob("wrong");
   expectError({job, "--steps=1"}, 1, "expects '--data' to train, got none");
   expectError({job, "--steps=1", "--ranks=3"}, 1, "got 3 ranks");
