@@ -13,6 +13,7 @@ asks, instead of guessing.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from dataclasses import dataclass, replace
 
@@ -299,12 +300,15 @@ def parse_initialiser(text: str) -> dict | None:
             values = [float(value) for value in match[2].split(",")]
         except ValueError:
             values = []
-        if len(values) == len(fields[match[1]]):
-            return {"kind": match[1], **dict(zip(fields[match[1]], values))}
+        numbers = dict(zip(fields[match[1]], values))
+        fits = len(values) == len(fields[match[1]]) and all(map(math.isfinite, values))
+        ordered = not fits or "low" not in numbers or numbers["low"] <= numbers["high"]
+        if fits and ordered and numbers.get("std", 0) >= 0:
+            return {"kind": match[1], **numbers}
     raise ExportError(
         "an initialiser expects 'normal(mean,std)', 'uniform(low,high)', "
         "'constant(value)', 'truncated_normal(mean,std,low,high)' or 'none', "
-        f"got '{text}'"
+        f"of finite numbers, std at least 0, low at most high, got '{text}'"
     )
 
 

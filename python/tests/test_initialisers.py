@@ -206,7 +206,8 @@ class Parsed(unittest.TestCase):
         self.assertIsNone(parse_initialiser("none"))
 
     def test_errors(self):
-        for text in ("", "normal", "normal(1)", "normal(a,b)", "none(1)", "gauss(0,1)"):
+        for text in ("", "normal", "normal(1)", "normal(a,b)", "none(1)", "gauss(0,1)",
+                     "normal(0,-1)", "uniform(3,1)", "constant(nan)"):  # fmt: skip
             with self.assertRaisesRegex(ExportError, "an initialiser expects"):
                 parse_initialiser(text)
 

@@ -5,6 +5,9 @@
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --microbatchs=4 2>&1 | FileCheck %s --check-prefix=KEY
 // KEY: error: expects a known configuration key, got 'microbatchs'
 // KEY: did you mean 'microbatches'?
+// RUN: not smp-compile %S/../models/data/mlp.pt2 --batch-size 8 -o %t.job 2>&1 | FileCheck %s --check-prefix=SPACE
+// SPACE: error: 'batch_size' expects an integer in [1, {{[0-9]+}}], got true
+// SPACE: note: a value follows '=', as in --batch-size=8
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --batch-size=5 --microbatches=2 2>&1 | FileCheck %s --check-prefix=DIVIDE
 // DIVIDE: error: 'batch_size' expects a multiple of 'microbatches' 2, got 5
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --microbatches=4 --quiet 2>&1 | FileCheck %s --check-prefix=EXPORTED

@@ -282,6 +282,19 @@ static bool belongsToConfig(llvm::StringRef argument) {
   return !cl::getRegisteredOptions().count(name.split('=').first);
 }
 
+/// `--batch-size 8` would make a second model of the 8.
+static Status checkValues(llvm::ArrayRef<std::string> flags) {
+  for (const std::string &flag : flags) {
+    if (!isConfigFlag(flag) || flag.find('=') != std::string::npos)
+      continue;
+    auto alone = parseConfig("", std::vector<std::string>{flag});
+    if (!alone)
+      return Error{alone.error().message,
+                   "a value follows '=', as in --batch-size=8"};
+  }
+  return {};
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   installLastWords("smp-compile");
@@ -300,6 +313,8 @@ int main(int argc, char **argv) {
   std::string help = configHelp();
   cl::extrahelp extra(help);
   cl::HideUnrelatedOptions(category);
+  if (Status status = checkValues(flags); !status)
+    return fail(status.error());
   cl::ParseCommandLineOptions(own.size(), own.data(), kOverview);
   return run(cli, flags);
 }
