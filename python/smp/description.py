@@ -111,6 +111,13 @@ def _inputs(program, inputs: dict, options) -> list[dict]:
                 "batch_dim": 0 if batched else None,
             }
         )
+    names = {entry["user_name"] for entry in result}
+    for name in options.labels:
+        if options.labels != LABELS and name not in names:
+            raise ExportError(
+                f"labels expects inputs of the model, got '{name}'",
+                "its inputs are " + ", ".join(f"'{known}'" for known in sorted(names)),
+            )
     return result
 
 

@@ -80,6 +80,13 @@ class Errors(unittest.TestCase):
         self.assert_error("a batch of any size", FixedBatch(), (torch.randn(2, 4),))
         self.assert_error("a tensor with a batch", FixedBatch(), (3,))
 
+    def test_labels(self):
+        inputs = (torch.randn(2, 4), torch.randn(2, 3))
+        self.assert_error(
+            "labels expects inputs of the model, got 'target'",
+            self.model, inputs, F.mse_loss, labels=("target",),
+        )  # fmt: skip
+
     def test_loss(self):
         inputs = (torch.randn(2, 4),)
         self.assert_error("one scalar output as its loss, got 0", self.model, inputs)
