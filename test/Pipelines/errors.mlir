@@ -8,6 +8,9 @@
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --batch-size 8 -o %t.job 2>&1 | FileCheck %s --check-prefix=SPACE
 // SPACE: error: 'batch_size' expects an integer in [1, {{[0-9]+}}], got true
 // SPACE: note: a value follows '=', as in --batch-size=8
+// RUN: not smp-compile %S/../models/data/mlp.pt2 --partition-file=%t.plan --load-partition -o %t.job 2>&1 | FileCheck %s --check-prefix=SWITCH
+// SWITCH: error: 'load_partition' expects false, got true
+// SWITCH-NOT: a value follows
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --batch-size=5 --microbatches=2 2>&1 | FileCheck %s --check-prefix=DIVIDE
 // DIVIDE: error: 'batch_size' expects a multiple of 'microbatches' 2, got 5
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --microbatches=4 --quiet 2>&1 | FileCheck %s --check-prefix=EXPORTED

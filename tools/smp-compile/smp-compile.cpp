@@ -287,8 +287,9 @@ static Status checkValues(llvm::ArrayRef<std::string> flags) {
   for (const std::string &flag : flags) {
     if (!isConfigFlag(flag) || flag.find('=') != std::string::npos)
       continue;
+    // Not what it lacks beside it, which other flags may give.
     auto alone = parseConfig("", std::vector<std::string>{flag});
-    if (!alone)
+    if (!alone && llvm::StringRef(alone.error().message).ends_with("got true"))
       return Error{alone.error().message,
                    "a value follows '=', as in --batch-size=8"};
   }
