@@ -119,9 +119,14 @@ class Moments(FaultTest):
         self.assertNotEqual(job.process.returncode, 0, job.errors)
         lines = [m for m in map(SURVIVOR.match, job.errors.splitlines()) if m]
         lost = {line["lost"] for line in lines if line["lost"]}
+        # A stopped rank, woken for its end while MPI starts, may say so.
+        lines = [m for m in lines if m["how"] or not stopped or m["rank"] not in lost]
         how = "no sign of life from rank" if stopped else "lost rank"
-        # Whom a signal ends before `main` says nothing.
-        expected = RANKS - 1 if stopped or moment.kind != "start" else ready
+        # Whom a signal ends before `main` says nothing, and while MPI starts
+        # now and then one more.
+        expected = RANKS - 1
+        if moment.kind == "start":
+            expected = min(expected, RANKS - 1 if stopped else ready) - 1
         self.assertEqual(len(lines), len({m["rank"] for m in lines}), job.errors)
         self.assertTrue(expected <= len(lines) < RANKS, job.errors)
         self.assertLessEqual(len(lost), 1, job.errors)

@@ -111,8 +111,13 @@ static bool hasOverslept(const Watch &state) {
   int pause = state->alone.load() ? 400 : 0;
   if (first == 0)
     leaveWithActivity(Ending::Terminated, -1, pause);
-  leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, first / 2 - 1,
-                    pause);
+  lost = first / 2 - 1;
+  // Stopped, and woken for its end: the others have said it.
+  if (lost == state->self) {
+    usleep(useconds_t(pause) * 1000);
+    _exit(3);
+  }
+  leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, lost, pause);
 }
 
 static void onTerminate(int) {
