@@ -9,6 +9,7 @@
 #include "Fixtures/TemporaryPath.h"
 #include "smp/Support/MappedFile.h"
 #include "smp/Support/Safetensors.h"
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -241,7 +242,7 @@ TEST_F(Datasets, ArraysThatDoNotFit) {
   other = x;
   other.type = DataType::I64;
   EXPECT_EQ(errorOf({other}), "'" + path + "': 'x' expects i64, got f32");
-  std::fill(ys.begin(), ys.end(), -100);
+  std::ranges::fill(ys, -100);
   ASSERT_TRUE(writeSafetensors(
       path, {{"y", DataType::I64, {2}, std::as_bytes(std::span(ys))}}));
   other = y;
