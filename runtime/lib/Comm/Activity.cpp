@@ -145,12 +145,15 @@ void runtime::leaveWithActivity(Ending ending, int lost,
     usleep(1'000'000);
   } else {
     int count = ranksHere.load();
+    // Without a cause, the starter may have ended the ranks on purpose.
+    int descriptor =
+        ending == Ending::Terminated ? STDERR_FILENO : lastWords.load();
     for (int i = 0; i < count; ++i) {
       Line line;
       describeActivity(line, count == 1 ? firstRank.load() : i, ending, lost);
       line << "\n";
       [[maybe_unused]] ssize_t written =
-          write(lastWords.load(), line.text().data(), line.text().size());
+          write(descriptor, line.text().data(), line.text().size());
     }
   }
   if (pauseMilliseconds > 0)

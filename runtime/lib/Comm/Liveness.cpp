@@ -54,7 +54,7 @@ struct Watch {
   std::atomic<bool> ending = false; ///< `announceEnd` was called
   /// When the watch last looked: long ago if this process was stopped.
   std::atomic<Clock::rep> lastLook = 0;
-  std::atomic<bool> overslept = false;
+  std::atomic<Clock::rep> woke = 0; ///< when that was last so
   std::thread thread;
   std::mutex mutex;
   std::condition_variable wake;
@@ -83,12 +83,26 @@ static int findLost(const Watch &state) {
   return -1;
 }
 
-/// Whether this process itself was stopped for longer than the others bear.
+/// So long a rank that was stopped knows nothing of the others.
+static constexpr std::chrono::seconds wakingTime{10};
+
+/// Whether this process itself was stopped for longer than the others bear, or
+/// has just been woken.
 static bool hasOverslept(const Watch &state) {
-  Clock::duration last(state.lastLook.load());
-  return state.overslept.load() ||
-         (last.count() != 0 && Clock::now().time_since_epoch() - last >
-                                   std::chrono::seconds(state.stallSeconds));
+  Clock::duration now = Clock::now().time_since_epoch(),
+                  look(state.lastLook.load()), woke(state.woke.load());
+  bool sleeps = look.count() != 0 &&
+                now - look > std::chrono::seconds(state.stallSeconds);
+  return sleeps || (woke.count() != 0 && now - woke < wakingTime);
+}
+
+/// How often an end was asked for.
+static std::atomic<int> stopSignals = 0;
+
+/// There is nothing to say, or others have said it. Safe in a signal handler.
+[[noreturn]] static void leaveSilently(int pauseMilliseconds) {
+  usleep(useconds_t(pauseMilliseconds) * 1000);
+  _exit(3);
 }
 
 /// Leaves for this reason, or for the one that another rank saw before. Safe
@@ -97,26 +111,23 @@ static bool hasOverslept(const Watch &state) {
   Board *board = state ? state->board.load() : nullptr;
   if (!board)
     leaveWithActivity(ending, lost);
-  // Its own view, after it was woken for its end, is of no use.
-  if (state->alone.load() && hasOverslept(*state)) {
-    ending = Ending::Stalled;
-    lost = state->self;
-  }
-  int32_t first = 0,
-          own = lost < 0 ? 0 : (lost + 1) * 2 + (ending == Ending::Stalled);
-  if (board->cause.compare_exchange_strong(first, own))
-    first = own;
   board->ranks[state->self].isOver.store(1);
   // Without a common board the others look who is gone: not this one, please.
   int pause = state->alone.load() ? 400 : 0;
+  int32_t first = board->cause.load(),
+          own = lost < 0 ? 0 : (lost + 1) * 2 + (ending == Ending::Stalled);
+  // The view of a rank that was stopped, and woken for its end, is of no use.
+  // And a signal that asks for an end ends ranks that have not begun.
+  bool isAsked = stopSignals.load() > 0 && (state->alone.load() || lost < 0);
+  if (first == 0 && (isAsked || hasOverslept(*state)))
+    leaveSilently(pause);
+  if (first == 0 && board->cause.compare_exchange_strong(first, own))
+    first = own;
   if (first == 0)
     leaveWithActivity(Ending::Terminated, -1, pause);
   lost = first / 2 - 1;
-  // Stopped, and woken for its end: the others have said it.
-  if (lost == state->self) {
-    usleep(useconds_t(pause) * 1000);
-    _exit(3);
-  }
+  if (lost == state->self)
+    leaveSilently(pause);
   leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, lost, pause);
 }
 
@@ -252,9 +263,12 @@ static void watchPeers(Watch &state) {
       pulses.assign(state.ranks.load(), Pulse());
       last = board;
     }
-    if (hasOverslept(state))
-      state.overslept = true;
-    state.lastLook = Clock::now().time_since_epoch().count();
+    Clock::duration now = Clock::now().time_since_epoch(),
+                    look(state.lastLook.load());
+    if (look.count() != 0 &&
+        now - look > std::chrono::seconds(state.stallSeconds))
+      state.woke = now.count();
+    state.lastLook = now.count();
     if (state.alone.load())
       lookAround(state);
     else
@@ -349,8 +363,6 @@ void runtime::stopLiveness() {
   if (Board *board = state.board.load())
     board->ranks[state.self].isOver.store(1);
 }
-
-static std::atomic<int> stopSignals = 0;
 
 static void onStop(int signal) {
   if (stopSignals.fetch_add(1) > 0 && signal == SIGINT)
