@@ -12,6 +12,7 @@
 #include "LossTerms.h"
 #include "NeighbourBuilder.h"
 #include "RowWeights.h"
+#include "smp/Autodiff/Differentiate.h"
 #include "smp/Autodiff/ProgramBuilder.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -27,17 +28,27 @@ static func::FuncOp copyOf(func::FuncOp train, StringRef name) {
   return copy;
 }
 
-/// Makes random ops do nothing. Where a dropout's result crosses chunks, its
-/// operand does so instead, in the same place.
+/// Puts the operand of an op in the place of its result. Where that crosses
+/// chunks, the operand does so instead, under the same number.
+static void bypass(Operation *op) {
+  Value operand = op->getOperand(0);
+  Operation *source = operand.getDefiningOp();
+  Attribute activation = op->getAttr(kActivationsAttr);
+  if (source && activation && source->getNumResults() == 1 &&
+      !source->hasAttr(kActivationsAttr))
+    source->setAttr(kActivationsAttr, activation);
+  op->getResult(0).replaceAllUsesWith(operand);
+}
+
+/// Without a backward pass nothing stops: a term whose gradient is not wanted
+/// counts in the value of the loss.
+static void ignoreStops(func::FuncOp graph) {
+  graph.walk([](StopGradientOp stop) { bypass(stop); });
+}
+
+/// Makes random ops do nothing.
 static void removeRandomness(func::FuncOp graph) {
-  graph.walk([](DropoutOp dropout) {
-    Operation *source = dropout.getOperand().getDefiningOp();
-    Attribute activation = dropout->getAttr(kActivationsAttr);
-    if (source && activation && source->getNumResults() == 1 &&
-        !source->hasAttr(kActivationsAttr))
-      source->setAttr(kActivationsAttr, activation);
-    dropout.replaceAllUsesWith(dropout.getOperand());
-  });
+  graph.walk([](DropoutOp dropout) { bypass(dropout); });
   graph.walk([](AttentionOp attention) {
     attention.setDropout(APFloat(0.0));
     attention.setSite(0);
@@ -121,6 +132,9 @@ addMetrics(func::FuncOp graph, ArrayRef<LossTerm> terms,
   bool isWhole = losses.size() == 1 && values == losses;
   if (!isWhole && failed(weightsOf(values, losses, b, weights)))
     return failure();
+  // A loss that is flat in a term, as one rounded is, is no sum of it.
+  if (llvm::is_contained(weights, Value()))
+    return success();
   auto scalar = RankedTensorType::get({}, b.builder.getF64Type());
   for (auto [index, term] : llvm::enumerate(terms)) {
     Value sum = b.create<CastOp>(scalar, term.sum);
@@ -137,6 +151,7 @@ addMetrics(func::FuncOp graph, ArrayRef<LossTerm> terms,
 FailureOr<func::FuncOp> smp::deriveEvaluate(func::FuncOp train, int64_t rows) {
   func::FuncOp graph = copyOf(train, "evaluate");
   removeRandomness(graph);
+  ignoreStops(graph);
   useRunningAverages(graph);
   (void)weighRows(graph, rows);
   SmallVector<std::pair<Value, std::string>> metrics;

@@ -8,7 +8,6 @@
 #ifndef SMP_LIB_PARTITION_NEIGHBOURBUILDER_H
 #define SMP_LIB_PARTITION_NEIGHBOURBUILDER_H
 
-#include "smp/Autodiff/Differentiate.h"
 #include "smp/IR/SmpDialect.h"
 
 namespace smp {

@@ -50,7 +50,7 @@ class Averaged(Plain):
 
 class TimeFirst(Averaged):
     """Time lies before the batch where the losses are taken, merged with it in
-    one of them."""
+    one of them. A term counts in the loss and has no gradient."""
 
     def __init__(self):
         super().__init__()
@@ -60,7 +60,8 @@ class TimeFirst(Averaged):
         hidden = self.body(self.first(x.transpose(0, 1)))
         error = F.l1_loss(self.second(hidden), target.transpose(0, 1))
         logits = self.head(hidden).flatten(0, 1)
-        return error + F.cross_entropy(logits, labels.t().flatten())
+        entropy = F.cross_entropy(logits, labels.t().flatten())
+        return error + entropy + 0.5 * self.second(hidden).square().mean().detach()
 
     inputs = SeveralLosses.inputs
 

@@ -24,7 +24,7 @@ struct StepState {
   double biasCorrection1; ///< 1 − beta1^(step + 1)
   double biasCorrection2;
   double lossScale;
-  int64_t skip; ///< not 0: leave the update out (overflow)
+  int64_t skip; ///< 0; an update looks at the norm itself
 };
 static_assert(sizeof(StepState) == 12 * 8, "the kernel ABI has no padding");
 
