@@ -55,7 +55,7 @@ static int compareWithOthers(int seconds) {
 
 static int runAsMpiRank(const Options &options) {
   LivenessOptions liveness{"smp-run", options.stallTimeout};
-  sendLastWordsTo(openStarterErrors());
+  sendLastWordsTo(openLastWords());
   watchStart(liveness);
   auto comm = createMpiComm();
   if (!comm)

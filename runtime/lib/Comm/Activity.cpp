@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Activity.h"
+#include <csignal>
 #include <unistd.h>
 
 using namespace smp;
@@ -145,15 +146,15 @@ void runtime::leaveWithActivity(Ending ending, int lost,
     usleep(1'000'000);
   } else {
     int count = ranksHere.load();
-    // Without a cause, the starter may have ended the ranks on purpose.
-    int descriptor =
-        ending == Ending::Terminated ? STDERR_FILENO : lastWords.load();
+    // Whoever reads the last words may be gone already.
+    std::signal(SIGPIPE, SIG_IGN);
     for (int i = 0; i < count; ++i) {
       Line line;
       describeActivity(line, count == 1 ? firstRank.load() : i, ending, lost);
       line << "\n";
-      [[maybe_unused]] ssize_t written =
-          write(descriptor, line.text().data(), line.text().size());
+      for (int descriptor : {lastWords.load(), STDERR_FILENO})
+        if (write(descriptor, line.text().data(), line.text().size()) > 0)
+          break;
     }
   }
   if (pauseMilliseconds > 0)

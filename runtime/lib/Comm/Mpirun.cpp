@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LineRelay.h"
 #include "LocalRanks.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/MpiTransport.h"
@@ -16,8 +17,9 @@
 #include <fcntl.h>
 #include <map>
 #include <optional>
+#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
+#include <sys/signalfd.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +72,7 @@ runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
 
 /// In the child: nothing of the terminal reaches mpirun but through us.
 [[noreturn]] static void becomeMpirun(const std::vector<std::string> &command,
-                                      pid_t parent) {
+                                      pid_t parent, const LineRelay &lines) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent)
@@ -83,6 +85,7 @@ runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  lines.announce();
   std::vector<char *> arguments;
   arguments.reserve(command.size() + 1);
   for (const std::string &word : command)
@@ -106,20 +109,27 @@ public:
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, connectedSignal})
       sigaddset(&waited, signal);
     sigprocmask(SIG_BLOCK, &waited, &before);
+    descriptor = signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK);
   }
-  ~Signals() { sigprocmask(SIG_SETMASK, &before, nullptr); }
+  ~Signals() {
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    close(descriptor);
+  }
   Signals(const Signals &) = delete;
 
-  /// The next one; 0 after so long without one.
-  int next(std::chrono::milliseconds patience) const {
-    timespec pause = {patience.count() / 1000,
-                      patience.count() % 1000 * 1'000'000};
-    int signal = sigtimedwait(&waited, nullptr, &pause);
-    return signal < 0 ? 0 : signal;
+  /// The next one; 0 after so long without one, or when `other` has input.
+  int next(std::chrono::milliseconds patience, int other) const {
+    std::array<pollfd, 2> ready = {pollfd{descriptor, POLLIN, 0},
+                                   pollfd{other, POLLIN, 0}};
+    poll(ready.data(), ready.size(), int(patience.count()));
+    signalfd_siginfo got = {};
+    return read(descriptor, &got, sizeof got) == sizeof got ? int(got.ssi_signo)
+                                                            : 0;
   }
 
 private:
   sigset_t waited, before;
+  int descriptor;
 };
 } // namespace
 
@@ -203,14 +213,20 @@ void RankWatch::look() {
 
 static constexpr std::chrono::milliseconds retryPause{500};
 
+/// For ranks that outlive an mpirun which was killed, and end then.
+static constexpr std::chrono::milliseconds lastWordsPause{1000};
+
 /// Hands signals on until mpirun is over. It ends the job on SIGINT, but hands
 /// SIGUSR1 to the ranks, which then finish their step; a second SIGINT ends
 /// the job at once.
 static Result<int> waitForMpirun(pid_t child, const Signals &signals,
-                                 RankWatch &watch, int &interrupts) {
+                                 RankWatch &watch, LineRelay &lines,
+                                 int &interrupts) {
   int status = 0;
   std::chrono::steady_clock::time_point lastSent;
-  for (int signal = 0;; signal = signals.next(watch.betweenLooks())) {
+  for (int signal = 0;;
+       signal = signals.next(watch.betweenLooks(), lines.descriptor())) {
+    lines.forward(interrupts > 0);
     interrupts += signal == SIGINT;
     if (signal == connectedSignal)
       watch.setConnected();
@@ -241,15 +257,17 @@ Result<int> runtime::runUnderMpirun(int ranks,
     return interruptedCode;
   int interrupts = 0;
   std::vector<std::string> command = mpirunCommand(ranks, program);
+  LineRelay lines;
   pid_t parent = getpid();
   pid_t child = fork();
   if (child < 0)
     return Error{std::string("cannot start mpirun: ") + std::strerror(errno)};
   if (child == 0)
-    becomeMpirun(command, parent);
+    becomeMpirun(command, parent, lines);
   RankWatch watch(child, ranks, stallSeconds);
   SMP_ASSIGN_OR_RETURN(int status,
-                       waitForMpirun(child, signals, watch, interrupts));
+                       waitForMpirun(child, signals, watch, lines, interrupts));
+  lines.forwardRest(interrupts > 0, lastWordsPause);
   int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   // Ranks that had not begun yet die of the signal.
   if (interrupts > 1 ||
@@ -280,18 +298,7 @@ void runtime::tellStarter() {
     kill(starter, connectedSignal);
 }
 
-int runtime::openStarterErrors() {
-  pid_t starter = findStarter();
-  if (starter < 0)
-    return STDERR_FILENO;
-  std::string path = "/proc/" + std::to_string(starter) + "/fd/2";
-  int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
-  struct stat status = {};
-  // In a file the writers of two descriptors would overwrite each other.
-  if (descriptor >= 0 && fstat(descriptor, &status) == 0 &&
-      !S_ISREG(status.st_mode))
-    return descriptor;
-  if (descriptor >= 0)
-    close(descriptor);
-  return STDERR_FILENO;
+int runtime::openLastWords() {
+  int relay = openLineRelay(findStarter());
+  return relay < 0 ? STDERR_FILENO : relay;
 }

@@ -33,10 +33,10 @@ BuildComparison compareBuilds(int seconds);
 /// there is one, that the ranks are connected (`runUnderMpirun`).
 void tellStarter();
 
-/// A descriptor of the standard error of that smp-run, own standard error if
-/// there is none or if it is a file. mpirun carries what ranks print, and may
-/// end before the last line has arrived.
-int openStarterErrors();
+/// A descriptor of which that smp-run prints the lines; standard error if there
+/// is none. mpirun carries what ranks print, and may end before the last line
+/// has arrived.
+int openLastWords();
 
 /// Ends MPI in order; all ranks call it after their communicators are gone.
 void finalizeMpi();
