@@ -308,6 +308,28 @@ class Strangers(FaultTest):
             words,
         )
 
+    def test_other_options(self) -> None:
+        words = self.words("mlp", "--init=reference")
+        for options, pattern in (
+            (["--steps=5"], "'--steps' expects .*, got '3' on rank 0 and '5' on rank 3"),
+            (["--steps=3", "--seed=1"], "'--seed' .* none on rank 0 and '1' on rank 3"),
+            (["--steps=3", "--poison"], "'--poison' .* none on rank 0 and set on rank 3"),
+            (
+                ["--steps=3", "--eval-data", self.data("mlp")],
+                "'--eval-data' .* none on rank 0 and a file on rank 3",
+            ),
+        ):
+            with self.subTest(options=options):
+                self.expect(f"error: option {pattern}", [*words, *options])
+        # A file may have another name there, and threads are a rank's own matter.
+        own = self.words("mlp", "--init=reference", "--steps=3")
+        copy = shutil.copy(own[3], self.path("copy.safetensors"))
+        same = ["--data", copy, "--init=reference", "--steps=3", "--threads=2"]
+        stranger = [*words[:2], *same]
+        job = self.launch([*MPIRUN, "-n", 3, *own, ":", "-n", 1, *stranger])
+        job.end(STARTS_WITHIN)
+        self.assertEqual(job.process.returncode, 0, job.errors)
+
     def test_another_version_of_mpi(self) -> None:
         words = self.words("mlp", "--init=reference", "--steps=3")
         preload = f"LD_PRELOAD={BIN / 'libSmpOtherMpi.so'}"

@@ -177,6 +177,23 @@ static const std::vector<OptionSpec> &optionSpecs() {
   return specs;
 }
 
+/// Whether ranks may do as they like.
+static bool isOwnMatter(std::string_view name) {
+  return name == "threads" || name == "stall-timeout";
+}
+
+/// What ranks compare, and show when they differ.
+static std::string agreedValue(const OptionSpec &spec,
+                               const std::string &value) {
+  std::string words = "|" + std::string(spec.argument) + "|";
+  bool isWord = words.find("|" + value + "|") != std::string::npos;
+  if (words.find("|FILE|") != std::string::npos && !isWord)
+    return "a file";
+  if (words == "|DIR|")
+    return "a folder";
+  return words == "||" ? "set" : "'" + value + "'";
+}
+
 static const OptionSpec *findSpec(const std::string &name) {
   for (const OptionSpec &spec : optionSpecs())
     if (name == spec.name)
@@ -231,6 +248,8 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
       value = arguments[++i];
     if (Status status = spec->set(options, value); !status)
       return Error{"option '--" + name + "' " + status.error().message};
+    if (!isOwnMatter(name))
+      options.agreed[name] = agreedValue(*spec, value);
   }
   return options;
 }

@@ -11,6 +11,7 @@
 #include "smp/Support/Result.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ struct Options {
   bool printRanks = false, help = false, version = false;
   std::string config;
   std::vector<std::string> configFlags; ///< with --print-ranks
+  /// The options given that all ranks must agree on, and their values for the
+  /// eye. A file may have another name on each host: 'a file' is said of it.
+  std::map<std::string, std::string> agreed;
 };
 
 Result<Options> parseOptions(const std::vector<std::string> &arguments);

@@ -14,6 +14,7 @@
 #include "smp/runtime/Session/Trainer.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sched.h>
 #include <unistd.h>
 
@@ -293,7 +294,38 @@ static Result<bool> printTable(const Options &options, Comm &comm) {
   return false;
 }
 
+/// Ranks with other options would do another number of steps, or wait for each
+/// other forever.
+static Status compareOptions(const Options &options, Comm &comm) {
+  using Values = std::map<std::string, std::string>;
+  auto replace = nlohmann::json::error_handler_t::replace;
+  SMP_ASSIGN_OR_RETURN(
+      std::vector<std::string> texts,
+      comm.allGatherObjects(
+          comm.world(),
+          nlohmann::json(options.agreed).dump(-1, ' ', false, replace)));
+  Values first = nlohmann::json::parse(texts[0]);
+  auto valueOf = [](const Values &values, const std::string &name) {
+    auto found = values.find(name);
+    return found == values.end() ? std::string("none") : found->second;
+  };
+  Status status;
+  for (size_t rank = 1; rank < texts.size() && status; ++rank) {
+    Values other = nlohmann::json::parse(texts[rank]), names = first;
+    names.insert(other.begin(), other.end());
+    for (const auto &[name, value] : names)
+      if (status && valueOf(first, name) != valueOf(other, name))
+        status = Error{
+            "option '--" + name + "' expects the same on all ranks, got " +
+                valueOf(first, name) + " on rank 0 and " +
+                valueOf(other, name) + " on rank " + std::to_string(rank),
+            "give it in every part of the command line"};
+  }
+  return agree(comm, status);
+}
+
 Result<bool> run::runRank(const Options &options, Comm &comm) {
+  SMP_RETURN_IF_ERROR(compareOptions(options, comm));
   if (options.ranks && *options.ranks != comm.size())
     return agree(comm,
                  Error{"option '--ranks' expects the size of the world, " +
