@@ -23,6 +23,14 @@ fi
 # A header is looked at on its own only if it changed: else its sources show it.
 patterns=('*.cpp'); [ $# = 0 ] || patterns+=('*.h')
 mapfile -d '' files < <("${list[@]}" -- "${patterns[@]}")
+# How a header is compiled is guessed from the source of its name: without one,
+# a source that includes it is looked at.
+for i in "${!files[@]}"; do
+  stem=$(basename "${files[i]}" .h)
+  [[ ${files[i]} == *.h && -z $(git ls-files "*/$stem.cpp") ]] || continue
+  includer=$(git grep -lE "#include \"(.*/)?$stem\.h\"" -- '*.cpp' | head -n 1)
+  files[i]=${includer:-${files[i]}}
+done
 
 cmake --preset release >/dev/null
 nice ninja -C "$build" smp-headers "$pch" >/dev/null

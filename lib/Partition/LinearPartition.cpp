@@ -309,17 +309,22 @@ static double movedObjective(const LinearProblem &problem, const Costs &costs,
   return largest;
 }
 
+/// Functions called outside of modules have no path.
+static std::string shown(const std::string &path) {
+  return path.empty() ? "operations outside of modules" : "'" + path + "'";
+}
+
 static std::string explainCut(const LinearProblem &problem, const Costs &costs,
                               const LinearPlan &plan, int stage) {
   const StageCost &left = plan.stages[stage - 1], &right = plan.stages[stage];
-  std::string text =
-      "stage " + std::to_string(stage) + " starts at '" +
-      problem.units[plan.begin[stage]].path +
-      "': " + std::to_string(problem.cuts[plan.begin[stage] - 1].bytes) +
-      " bytes cross there and back in each microbatch; stage " +
-      std::to_string(stage - 1) + " costs " + number(left.cost) + ", stage " +
-      std::to_string(stage) + " costs " + number(right.cost) +
-      ", the largest " + number(plan.objective);
+  std::string text = "stage " + std::to_string(stage) + " starts at " +
+                     shown(problem.units[plan.begin[stage]].path) + ": " +
+                     std::to_string(problem.cuts[plan.begin[stage] - 1].bytes) +
+                     " bytes cross there and back in each microbatch; stage " +
+                     std::to_string(stage - 1) + " costs " + number(left.cost) +
+                     ", stage " + std::to_string(stage) + " costs " +
+                     number(right.cost) + ", the largest " +
+                     number(plan.objective);
   for (int step : {-1, 1}) {
     double moved = movedObjective(problem, costs, plan.begin, stage, step);
     text += step < 0 ? "; one unit earlier " : ", one later ";

@@ -48,12 +48,27 @@ template <typename T> static json toValue(const std::optional<T> &value) {
 }
 template <typename T> static json toValue(const T &value) { return value; }
 
+/// Whether a value is the word that takes a setting back, which is done then.
+template <typename T>
+static bool takeBack(std::optional<T> &member, const json &value) {
+  bool isWord = value == "none" || value == "off";
+  if (isWord)
+    member.reset();
+  return isWord;
+}
+template <typename T>
+static bool takeBack(T & /*member*/, const json & /*value*/) {
+  return false;
+}
+
 /// Binds a member whose value `read` gives.
 template <typename Member, typename Reader>
 static KeyBinding bind(ConfigKey help, Member Config::*member, Reader read,
                        bool isText = false) {
   return {help,
           [=](Config &config, const json &value) -> Status {
+            if (takeBack(config.*member, value))
+              return {};
             auto result = read(help.name, value);
             if (!result)
               return result.error();

@@ -188,6 +188,11 @@ class LastBatch(BatchesTest):
 
     def test_of_fewer_samples_than_a_step(self) -> None:
         self.check(Tagger, 2, 2, 2, 5)
+        metrics = max(self.folder.glob("*run.jsonl"), key=lambda p: p.stat().st_mtime)
+        first = read_metrics(metrics)[0]
+        # Rows that are padding are no work done; the others have 5 tokens each.
+        tokens = first["tokens_per_second"] * first["seconds"]
+        self.assertAlmostEqual(tokens, 5 * 5, delta=0.01)
 
     def test_is_left_out(self) -> None:
         for kind in (Tagger, Averaged):

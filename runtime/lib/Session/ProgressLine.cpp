@@ -20,13 +20,12 @@ ProgressLine::ProgressLine(std::FILE *file, const Session &session,
                            const TrainOptions &options)
     : file(file), terminal(options.terminal),
       unit(session.job().data.tokens ? "tokens" : "samples"),
-      unitsPerStep(double(session.unitsPerStep())),
       flopsPerStep(session.job().flopsPerStep *
                    double(session.stepContext().owners)),
       peakFlops(options.peakFlops), steps(options.steps) {}
 
 double ProgressLine::unitsPerSecond() const {
-  return average > 0 ? unitsPerStep / average : 0;
+  return average > 0 ? averageUnits / average : 0;
 }
 
 namespace {
@@ -47,8 +46,11 @@ static Text durationText(double seconds) {
   return text;
 }
 
-void ProgressLine::step(int64_t step, double loss, double seconds) {
-  average = average == 0 ? seconds : 0.9 * average + 0.1 * seconds;
+void ProgressLine::step(int64_t step, int64_t units, double loss,
+                        double seconds) {
+  double weight = average == 0 ? 1 : 0.1;
+  average += weight * (seconds - average);
+  averageUnits += weight * (double(units) - averageUnits);
   if (!file)
     return;
   double now = traceNow() * 1e-6;

@@ -18,8 +18,8 @@ public:
   ProgressLine(std::FILE *file, const Session &session,
                const TrainOptions &options);
 
-  /// After `step` (from 0), which took `seconds`.
-  void step(int64_t step, double loss, double seconds);
+  /// After `step` (from 0), which took `seconds` for so many tokens or samples.
+  void step(int64_t step, int64_t units, double loss, double seconds);
   /// A line that stays.
   void note(const std::string &text);
   /// Ends the rewritten line.
@@ -32,10 +32,11 @@ private:
   std::FILE *file;
   bool terminal = false, open = false;
   const char *unit;
-  double unitsPerStep, flopsPerStep, peakFlops;
+  double flopsPerStep, peakFlops;
   int64_t steps;
-  double average = 0;   ///< seconds per step
-  double lastLine = -1; ///< seconds
+  double average = 0;      ///< seconds per step
+  double averageUnits = 0; ///< per step
+  double lastLine = -1;    ///< seconds
 };
 
 } // namespace smp::runtime

@@ -133,8 +133,8 @@ Session::create(const std::string &directory, Comm &comm,
   return session;
 }
 
-int64_t Session::unitsPerStep() const {
-  int64_t units = context.samplesPerStep();
+int64_t Session::unitsOf(int64_t step) const {
+  int64_t units = batchOf(step).rows;
   if (theJob.data.tokens && !theJob.inputs.empty())
     for (int64_t extent : theJob.inputs[0].spec.rowShape)
       units *= extent;

@@ -57,7 +57,9 @@ Status Session::openTrainingData(const std::string &path, DataOrder order) {
   int64_t rows = context.samplesPerStep();
   SMP_ASSIGN_OR_RETURN(int64_t samples,
                        agreeOnSize(path, training.get(), rankJob.train, rows,
-                                   theJob.config.dropLast));
+                                   theJob.config.dropLast
+                                       ? LastBatch::Dropped
+                                       : LastBatch::OfTraining));
   if (samples > 0)
     batches.emplace(samples, rows, theJob.config.dropLast);
   return {};
@@ -72,29 +74,28 @@ static bool readsRowWeights(const Job &job, const Schedule &schedule) {
 }
 
 /// An error unless the samples make whole batches, or the last one may be
-/// padded or left out (`drops`; evaluation never leaves one out).
+/// padded or left out.
 static Status checkLastBatch(const std::string &path, int64_t samples,
-                             int64_t rows, bool pads,
-                             std::optional<bool> drops) {
+                             int64_t rows, bool pads, LastBatch last) {
   std::string got = ", got " + std::to_string(samples);
-  bool leavesOut = drops.value_or(false);
-  if (leavesOut && samples < rows)
+  if (last == LastBatch::Dropped && samples < rows)
     return Error{"'" + path + "': expects at least " + std::to_string(rows) +
                      " samples, one batch, as 'drop_last' leaves out smaller "
                      "ones" +
                      got,
                  "use more data, fewer replicas, or compile with a smaller "
                  "'batch_size'"};
-  if (leavesOut || pads || samples % rows == 0)
+  if (last == LastBatch::Dropped || pads || samples % rows == 0)
     return {};
   return Error{
       "'" + path + "': expects a multiple of " + std::to_string(rows) +
           " samples, as this model's loss cannot leave out padded "
           "rows" +
           got,
-      drops ? "compile with 'drop_last' to leave out the last batch"
-            : "evaluation leaves out no samples: give a file with such a "
-              "number, or run with other replicas"};
+      last == LastBatch::OfTraining
+          ? "compile with 'drop_last' to leave out the last batch"
+          : "evaluation leaves out no samples: give a file with such a "
+            "number, or run with other replicas"};
 }
 
 /// Ranks that read no inputs learn from the others how many samples there are,
@@ -102,7 +103,7 @@ static Status checkLastBatch(const std::string &path, int64_t samples,
 Result<int64_t> Session::agreeOnSize(const std::string &path,
                                      const Dataset *data,
                                      const Schedule &schedule, int64_t rows,
-                                     std::optional<bool> drops) {
+                                     LastBatch last) {
   int64_t samples = data ? data->size() : 0;
   bool pads = readsRowWeights(theJob, schedule);
   SMP_ASSIGN_OR_RETURN(
@@ -115,7 +116,7 @@ Result<int64_t> Session::agreeOnSize(const std::string &path,
   }
   if (samples > 0)
     SMP_RETURN_IF_ERROR(
-        agree(theComm, checkLastBatch(path, samples, rows, pads, drops)));
+        agree(theComm, checkLastBatch(path, samples, rows, pads, last)));
   return samples;
 }
 
@@ -145,8 +146,7 @@ Status Session::openEvaluationData(const std::string &path) {
   SMP_RETURN_IF_ERROR(agree(theComm, status));
   SMP_ASSIGN_OR_RETURN(evaluationSize,
                        agreeOnSize(path, evaluation.get(), rankJob.evaluate,
-                                   evaluationRows(),
-                                   /*drops=*/std::nullopt));
+                                   evaluationRows(), LastBatch::OfEvaluation));
   return {};
 }
 

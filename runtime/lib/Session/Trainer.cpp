@@ -88,7 +88,7 @@ Status Loop::step(int64_t step) {
   summary.loss = result.loss;
   summary.interrupted = result.interrupted;
   summary.skipped += result.leftOut;
-  progress.step(step, result.loss, seconds);
+  progress.step(step, session.unitsOf(step), result.loss, seconds);
   return recordStep(step, result, seconds);
 }
 

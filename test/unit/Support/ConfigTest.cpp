@@ -127,6 +127,21 @@ TEST(Config, ABoolIsNoInteger) {
             "'batch_size'");
 }
 
+TEST(Config, NoneTakesBack) {
+  const std::string file = R"({"gradient_clipping": 1.0, "batch_size": 8,
+                               "partition_file": "plan"})";
+  auto parsed =
+      parseConfig(file, std::vector<std::string>{"--gradient-clipping=off",
+                                                 "--partition-file=none",
+                                                 "--load-partition=false"});
+  ASSERT_TRUE(parsed) << parsed.error().str();
+  EXPECT_FALSE(parsed->config.gradientClipping);
+  EXPECT_FALSE(parsed->config.partitionFile);
+  EXPECT_EQ(parsed->config.batchSize, 8);
+  EXPECT_EQ(errorOf(R"({"microbatches": "none"})"),
+            "'microbatches' expects an integer in [1, 16384], got \"none\"");
+}
+
 TEST(Config, UnknownKeysNameTheNearest) {
   EXPECT_EQ(errorOf(R"({"micro_batches": 4})"),
             "expects a known configuration key, got 'micro_batches'\n"
@@ -196,7 +211,8 @@ TEST(Config, ImpossibleCombinations) {
   errorOf(R"({"optimizer": {"betas": [0.9, 1.0]}})");
   errorOf(R"({"optimizer": {"betas": [0.9]}})");
   errorOf(R"({"optimizer": {"groups": [{"weight_decay": 1}]}})");
-  for (const char *regex : {"(", "*a", "[a", "a)", "[z-a]", "a{2", "\\9", "a\\"})
+  for (const char *regex :
+       {"(", "*a", "[a", "a)", "[z-a]", "a{2", "\\9", "a\\"})
     errorOf(json{{"optimizer", {{"groups", {{{"match", regex}}}}}}}.dump());
 }
 
@@ -261,18 +277,12 @@ TEST(Config, WhatIsNotBuiltYetSaysSo) {
        {R"({"prescaled_batch": true})",
         R"({"tensor_parallelism": {"a": true}})",
         R"({"sharded_data_parallel_degree": 2})",
-        R"({"shard_optimizer_state": true})",
-        R"({"fp16": true})",
-        R"({"bf16": true})",
-        R"({"offload_activations": true})",
-        R"({"pipeline": "looped"})",
-        R"({"pipeline": "zero-bubble"})",
-        R"({"contiguous": false})",
-        R"({"memory_limit": 5})",
-        R"({"machine": "m"})",
-        R"({"target": "cuda"})",
-        R"({"partitioner": "tree"})",
-        R"({"loss_scale": 2})",
+        R"({"shard_optimizer_state": true})", R"({"fp16": true})",
+        R"({"bf16": true})", R"({"offload_activations": true})",
+        R"({"pipeline": "looped"})", R"({"pipeline": "zero-bubble"})",
+        R"({"contiguous": false})", R"({"memory_limit": 5})",
+        R"({"machine": "m"})", R"({"target": "cuda"})",
+        R"({"partitioner": "tree"})", R"({"loss_scale": 2})",
         R"({"plan": "partition.json"})",
         R"({"load_partition": true, "partition_file": "p.json"})"})
     EXPECT_FALSE(checkSupported(parse(text))) << text;

@@ -50,6 +50,11 @@ Status agree(Comm &comm, const Status &status);
 /// rank is enough to print it.
 bool isAgreed(const Error &error);
 
+/// What becomes of the last batch of the data if it is a smaller one: it is
+/// padded or, where the model cannot tell padded rows, refused; training may
+/// leave it out (`drop_last`).
+enum class LastBatch { OfTraining, OfEvaluation, Dropped };
+
 class Session {
 public:
   static Result<std::unique_ptr<Session>> create(const std::string &directory,
@@ -62,8 +67,8 @@ public:
   Trace *trace() { return theTrace ? &*theTrace : nullptr; }
   uint64_t seed() const { return context.seed; }
   const StepContext &stepContext() const { return context; }
-  /// Tokens, or rows where the data are arrays, of one update.
-  int64_t unitsPerStep() const;
+  /// Tokens, or rows where the data are arrays, of the update of this step.
+  int64_t unitsOf(int64_t step) const;
 
   // Weights (SessionWeights.cpp).
 
@@ -121,11 +126,9 @@ private:
   Status runEvaluation(int64_t step, int64_t pass);
   /// The rows of a step; the most of one on ranks without data.
   Batch batchOf(int64_t step) const;
-  /// `drops`: whether training leaves a ragged last batch out; evaluation,
-  /// which never does, gives nothing.
   Result<int64_t> agreeOnSize(const std::string &path, const Dataset *data,
                               const Schedule &schedule, int64_t rows,
-                              std::optional<bool> drops);
+                              LastBatch last);
   /// Of one pass of evaluation, over all owners.
   int64_t evaluationRows() const {
     return context.owners * context.microbatches * context.rows;
