@@ -172,6 +172,29 @@ Progress Session::progressAfter(int64_t step) const {
   return {step, samples, context.seed, context.skipped};
 }
 
+/// A list of all samples would be memory beside the plan, and as much for each
+/// row as a small model has of activations.
+static constexpr int64_t samplesAtOnce = 1024;
+
+/// Fills the `count` rows of a microbatch; `sampleOf` says what each one is.
+template <typename SampleOf>
+static Status readRows(const Dataset &data, const InputSpec &input,
+                       int64_t count, std::vector<Sample> &samples,
+                       SampleOf sampleOf, void *rows) {
+  SMP_ASSIGN_OR_RETURN(int64_t elements,
+                       elementCount(input.rowShape, input.type));
+  int64_t rowBytes = elements * byteWidth(input.type);
+  for (int64_t begin = 0; begin < count; begin += samplesAtOnce) {
+    samples.clear();
+    for (int64_t row = begin; row < std::min(begin + samplesAtOnce, count);
+         ++row)
+      samples.push_back(sampleOf(row));
+    SMP_RETURN_IF_ERROR(data.read(
+        input, samples, static_cast<std::byte *>(rows) + begin * rowBytes));
+  }
+  return {};
+}
+
 Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
   Batch batch = batchOf(step);
   StepInput input;
@@ -180,16 +203,16 @@ Result<StepResult> Session::trainStep(int64_t step, bool interrupted) {
     return context.state(step, batch.position, microbatch);
   };
   auto fill = [&](const LoadAction &load, int64_t microbatch, void *rows) {
-    samples.clear();
-    for (int64_t row = 0; row < context.rows; ++row) {
+    auto sampleOf = [&](int64_t row) {
       // A missing row repeats the first, whose values are fit to compute with.
       int64_t place = context.rowOffset(microbatch) + row;
       bool exists = place < batch.rows;
-      samples.push_back(
-          trainingOrder->at(batch.position + (exists ? place : 0)));
-      samples.back().padding = !exists;
-    }
-    return training->read(theJob.inputs[load.input].spec, samples, rows);
+      Sample sample = trainingOrder->at(batch.position + (exists ? place : 0));
+      sample.padding = !exists;
+      return sample;
+    };
+    return readRows(*training, theJob.inputs[load.input].spec, context.rows,
+                    samples, sampleOf, rows);
   };
   // References fit into the function objects, the closures would not.
   input.state = std::ref(state);
@@ -232,13 +255,13 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
     return state;
   };
   input.load = [&](const LoadAction &load, int64_t microbatch, void *rows) {
-    samples.clear();
-    for (int64_t row = 0; row < context.rows; ++row) {
+    auto sampleOf = [&](int64_t row) -> Sample {
       int64_t index = firstSample(microbatch) + row;
       bool exists = index < evaluation->size();
-      samples.push_back({exists ? index : 0, -1, !exists});
-    }
-    return evaluation->read(theJob.inputs[load.input].spec, samples, rows);
+      return {exists ? index : 0, -1, !exists};
+    };
+    return readRows(*evaluation, theJob.inputs[load.input].spec, context.rows,
+                    samples, sampleOf, rows);
   };
   return executor->run(rankJob.evaluate, input);
 }
