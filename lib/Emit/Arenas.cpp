@@ -123,6 +123,19 @@ const Place *RankArenas::find(const std::string &arena,
   return found == places.end() ? nullptr : &found->second;
 }
 
+/// What a run that does not execute all schedules may leave out. Parameters,
+/// states and the like are there before the first one.
+static void addUsed(json &entry, const ArenaInfo &arena) {
+  static const std::set<std::string> kinds = {
+      "gradients", "optimizer", "input", "stash", "boundary", "workspace"};
+  if (!kinds.count(arena.kind) || llvm::all_of(arena.used, [&](int64_t used) {
+        return used == arena.bytes();
+      }))
+    return;
+  for (auto [name, used] : llvm::zip(scheduleNames, arena.used))
+    entry["used"][name.str()] = used;
+}
+
 json RankArenas::toJson() const {
   json result = json::array();
   for (const ArenaInfo &arena : arenas) {
@@ -133,6 +146,7 @@ json RankArenas::toJson() const {
     if (arena.constants)
       entry["constants"] = {{"offset", arena.constants->first},
                             {"bytes", arena.constants->second}};
+    addUsed(entry, arena);
     result.push_back(std::move(entry));
   }
   return result;
@@ -141,7 +155,7 @@ json RankArenas::toJson() const {
 int64_t RankArenas::peakBytes() const {
   int64_t sum = 0;
   for (const ArenaInfo &arena : arenas)
-    sum += arena.stride * arena.slots;
+    sum += arena.bytes();
   return sum;
 }
 

@@ -17,6 +17,7 @@
 
 #include "Programs.h"
 
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -42,12 +43,20 @@ struct Place {
   nlohmann::json reference() const;
 };
 
+/// The schedules of a job.
+inline constexpr std::array<llvm::StringLiteral, 3> scheduleNames = {
+    "train", "evaluate", "predict"};
+
 struct ArenaInfo {
   std::string name, kind;
   bool slotted = false;
   int64_t stride = 0, slots = 1;
   /// Range of constants.bin that it starts with.
   std::optional<std::pair<int64_t, int64_t>> constants = {};
+  /// Bytes that each schedule uses.
+  std::array<int64_t, scheduleNames.size()> used = {};
+
+  int64_t bytes() const { return stride * slots; }
 };
 
 /// Bytes of a dense tensor; truth values take one.

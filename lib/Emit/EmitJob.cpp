@@ -137,15 +137,13 @@ public:
       return failure();
     for (const Program &program : programs.all)
       emitProgram(program);
-    if (failed(countSlots(programs, ranks)))
+    if (failed(countUse(programs, extents, ranks)))
       return failure();
     placeConstants();
     if (failed(writeKernels()) || failed(writeLists()) ||
         failed(writeManifest()))
       return failure();
     report.kernels = kernels.symbols().size();
-    for (const RankArenas &arenas : ranks)
-      report.peakBytes.push_back(arenas.peakBytes());
     return report;
   }
 
@@ -210,6 +208,7 @@ private:
     int64_t &stride = arenas.arenas[workspace].stride;
     stride = std::max(stride, storage.workspaceBytes);
     keepOutputs(program, storage);
+    measure(program, storage);
     CommandList list(kernels, groups, storage.places);
     for (Operation &op : func::FuncOp(program.function).getBody().front()) {
       for (const ProgramStorage::Copy &copy : storage.copies)
@@ -232,6 +231,23 @@ private:
       ranks[program.rank].place(
           nameOf(program.result(result), program.chunk, true), place);
       end = std::max(end, memory::alignUp(place.offset + place.bytes, 256));
+    }
+  }
+
+  void measure(const Program &program, const ProgramStorage &storage) {
+    std::map<unsigned, int64_t> &ends =
+        extents[func::FuncOp(program.function).getSymName().str()];
+    auto reach = [&](const Place &place) {
+      if (!place.slotted)
+        ends[place.arena] =
+            std::max(ends[place.arena],
+                     memory::alignUp(place.offset + place.bytes, 256));
+    };
+    for (const auto &[value, place] : storage.places)
+      reach(place);
+    for (const ProgramStorage::Copy &copy : storage.copies) {
+      reach(copy.from);
+      reach(copy.to);
     }
   }
 
@@ -318,12 +334,26 @@ private:
   LogicalResult proveOrder() {
     auto job = runtime::readJob(options.directory);
     Status proven = job ? runtime::checkOrder(*job) : Status(job.error());
-    if (proven)
+    if (proven) {
+      reportMemory(*job);
       return success();
+    }
     InFlightDiagnostic diagnostic = error() << proven.error().message;
     diagnostic.attachNote()
         << "a mistake of the compiler, not of the model: please report it";
     return diagnostic;
+  }
+
+  /// What smp-run will say: both have it from the same job.
+  void reportMemory(const runtime::Job &job) {
+    for (const runtime::RankMemory &rank : job.ranks) {
+      MemoryReport memory;
+      memory.training = rank.bytes({true, false, false});
+      memory.withEvaluation = rank.bytes({true, true, false});
+      memory.withGeneration =
+          rank.bytes({true, false, /*predict=*/job.data.tokens});
+      report.memory.push_back(memory);
+    }
   }
 
   Programs programs;
@@ -333,6 +363,7 @@ private:
   std::vector<RankArenas> ranks;
   std::vector<int64_t> outputsEnd; ///< in the workspace, by rank
   std::vector<ConstantPool> pools;
+  Extents extents;
   std::string constants, kernelHash;
   codegen::HostTarget target;
   std::vector<JobInput> inputs;

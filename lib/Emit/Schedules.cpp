@@ -151,21 +151,41 @@ static SlotsByArena usedSlots(Operation *op) {
   return {{"input." + load.getInput().str(), load.getSlot()}};
 }
 
-LogicalResult emit::countSlots(const Programs &programs,
-                               std::vector<RankArenas> &ranks) {
-  for (ScheduleOp schedule : ModuleOp(programs.module).getOps<ScheduleOp>())
+/// `used` of each arena is that of one schedule.
+static void countUse(Operation *op, const Extents &extents, RankArenas &arenas,
+                     unsigned schedule) {
+  auto reach = [&](ArenaInfo &arena, int64_t end) {
+    arena.used[schedule] = std::max(arena.used[schedule], end);
+  };
+  for (const auto &[name, slot] : usedSlots(op))
+    if (arenas.has(name)) {
+      ArenaInfo &arena = arenas.arenas[arenas.indexOf(name)];
+      arena.slots = std::max(arena.slots, slot + 1);
+      reach(arena, arena.stride * (slot + 1));
+    }
+  auto launch = dyn_cast<LaunchOp>(op);
+  if (!launch)
+    return;
+  if (auto found = extents.find(launch.getProgram().str());
+      found != extents.end())
+    for (auto [arena, end] : found->second)
+      reach(arenas.arenas[arena], end);
+}
+
+LogicalResult emit::countUse(const Programs &programs, const Extents &extents,
+                             std::vector<RankArenas> &ranks) {
+  for (ScheduleOp schedule : ModuleOp(programs.module).getOps<ScheduleOp>()) {
+    // The verifier allows no other names.
+    unsigned index = llvm::find(scheduleNames, schedule.getSymName()) -
+                     scheduleNames.begin();
     for (auto list : schedule.getBody().front().getOps<RankScheduleOp>()) {
       if (list.getRank() >= ranks.size())
         return list.emitOpError() << "expects a rank below " << ranks.size()
                                   << ", got " << list.getRank();
-      RankArenas &arenas = ranks[list.getRank()];
       for (Operation &op : list.getBody().front())
-        for (const auto &[name, slot] : usedSlots(&op))
-          if (arenas.has(name)) {
-            int64_t &slots = arenas.arenas[arenas.indexOf(name)].slots;
-            slots = std::max(slots, slot + 1);
-          }
+        ::countUse(&op, extents, ranks[list.getRank()], index);
     }
+  }
   return success();
 }
 
@@ -174,9 +194,9 @@ FailureOr<json> emit::schedulesToJson(const Programs &programs,
                                       int64_t rank,
                                       const std::vector<std::string> &inputs) {
   ScheduleWriter writer(programs, ranks, rank, inputs);
-  json result = {{"train", json::array()},
-                 {"evaluate", json::array()},
-                 {"predict", json::array()}};
+  json result = json::object();
+  for (StringRef name : scheduleNames)
+    result[name.str()] = json::array();
   for (ScheduleOp schedule : ModuleOp(programs.module).getOps<ScheduleOp>())
     for (auto list : schedule.getBody().front().getOps<RankScheduleOp>()) {
       if (static_cast<int64_t>(list.getRank()) != rank)

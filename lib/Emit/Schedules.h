@@ -12,9 +12,14 @@
 
 namespace smp::emit {
 
-/// Raises the slots of the slotted arenas to what the module's schedules use.
-llvm::LogicalResult countSlots(const Programs &programs,
-                               std::vector<RankArenas> &ranks);
+/// How far a program reaches into each arena without slots, by the name of its
+/// function.
+using Extents = std::map<std::string, std::map<unsigned, int64_t>>;
+
+/// Raises the slots of the slotted arenas to what the module's schedules use,
+/// and finds how much of each arena each of them does.
+llvm::LogicalResult countUse(const Programs &programs, const Extents &extents,
+                             std::vector<RankArenas> &ranks);
 
 /// {"train": [...], "evaluate": [...], "predict": [...]} of one rank. `inputs`
 /// are the names of the job's inputs, in the order of the manifest.

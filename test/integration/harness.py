@@ -127,6 +127,7 @@ def start(tool: str, *arguments: object) -> subprocess.Popen:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",  # generated text may be any bytes
         env=ENVIRONMENT,
     )
 

@@ -26,6 +26,8 @@ from harness import (
     write_safetensors,
 )
 
+# Generates from all tokens, trains on the last one alone.
+PHASES = Path(__file__).resolve().parent.parent / "Pipelines/memory.mlir"
 TOLERANCE = 0.05
 LEAST = 500e6
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -63,15 +65,21 @@ class MemoryTest(IntegrationTest):
     """Has no test of its own: test_large.py has one, too."""
 
     def compile_printing(self, model: Path, *flags: object) -> tuple[Path, list[float]]:
+        """The job, and what it prints that training takes."""
         job = self.path("job")
         finished = run("smp-compile", model, "-o", job, *flags)
         self.assertEqual(finished.code, 0, finished.errors)
-        printed = re.findall(r"memory: pp rank \d+ takes (.*)", finished.errors)
-        return job, [bytes_of(text) for text in printed]
+        self.printed = finished.errors
+        return job, self.printed_sizes("memory")
+
+    def printed_sizes(self, line: str) -> list[float]:
+        """Of each stage; none where that is no more than training takes."""
+        printed = re.findall(rf"{line}: pp rank \d+ takes (.*)", self.printed)
+        return [bytes_of(text) for text in printed]
 
     def peaks_of(self, *arguments: object) -> tuple[dict[int, int], str]:
         """Of each rank, and what smp-run said."""
-        process = start("smp-run", *arguments, "--transport=mpi", "--steps=3")
+        process = start("smp-run", *arguments, "--transport=mpi")
         peaks: dict[int, int] = {}
         deadline = time.monotonic() + PATIENCE
         while process.poll() is None:
@@ -89,22 +97,30 @@ class MemoryTest(IntegrationTest):
         peaks.pop(-1, None)
         return peaks, errors
 
-    def check(self, model: Path, data: Path, ranks: int, *flags: object) -> None:
-        job, plan = self.compile_printing(model, *flags)
-        peaks, errors = self.peaks_of(
-            job, "--data", data, "--ranks", ranks, "--init=random"
-        )
-        said = re.search(r"memory of the stages: (.*)", errors)
-        self.assertEqual([bytes_of(text) for text in said[1].split(", ")], plan)
-        self.assertEqual(len(peaks), ranks)
+    def check_run(self, name: str, plans: list[float], *arguments: object) -> str:
+        """Runs a job; `plans` has that of each stage, and of the stages of
+        other replicas where they do less."""
+        peaks, errors = self.peaks_of(*arguments)
+        said = re.findall(r"memory of the stages.*: (.*)", errors)
+        sizes = [bytes_of(text) for line in said for text in line.split(", ")]
+        self.assertEqual(sizes, plans)
         for rank, peak in sorted(peaks.items()):
-            planned = plan[rank % len(plan)]
+            planned = plans[rank % len(plans)]
             print(
-                f"{model.stem} {flags}: rank {rank} takes {peak / 1e6:.1f} MB "
+                f"{name}: rank {rank} takes {peak / 1e6:.1f} MB "
                 f"of {planned / 1e6:.1f}: {peak / planned - 1:+.2%}"
             )
             self.assertGreater(planned, LEAST)
             self.assertLess(abs(peak - planned), TOLERANCE * planned)
+        return errors
+
+    def check(self, model: Path, data: Path, ranks: int, *flags: object) -> None:
+        """Some steps of training."""
+        job, plan = self.compile_printing(model, *flags)
+        self.check_run(
+            f"{model.stem} {flags}", plan,
+            job, "--data", data, "--ranks", ranks, "--init=random", "--steps=3",
+        )  # fmt: skip
 
 
 class Memory(MemoryTest):
@@ -131,6 +147,35 @@ class Memory(MemoryTest):
                     f"--pipeline-parallel-degree={pp}", f"--pipeline={schedule}",
                     f"--batch-size={rows}", f"--microbatches={pp}",
                 )  # fmt: skip
+
+    def test_other_phases(self) -> None:
+        """What a run does not do takes no memory: the plan is that of the
+        phases that it has."""
+        text = self.path("text.u8")
+        text.write_bytes(bytes(range(97, 113)) * 200000)
+        job, plan = self.compile_printing(
+            PHASES, "--batch-size=15600", "--microbatches=1",
+        )
+        generating = self.printed_sizes("memory with --generate")
+        self.assertGreater(generating[0], 2 * plan[0])
+        common = (job, "--data", text, "--ranks=2", "--init=random")
+        generate = ("--generate=2", "--prompt=a", "--temperature=0")
+        self.check_run("training", plan, *common, "--steps=2")
+        self.check_run(
+            "generation", [*generating, *plan], *common, "--steps=2", *generate
+        )
+
+    def test_evaluation(self) -> None:
+        """In stages it has more microbatches on their way than training."""
+        rows = self.rows("mlp", 1000000)
+        job, plan = self.compile_printing(
+            DATA / "mlp.pt2", "--batch-size=1000000", "--microbatches=2",
+            "--pipeline-parallel-degree=2",
+        )  # fmt: skip
+        evaluating = self.printed_sizes("memory with --eval-data")
+        common = (job, "--data", rows, "--ranks=2", "--init=random", "--steps=1")
+        self.check_run("training", plan, *common)
+        self.check_run("evaluation", evaluating, *common, "--eval-data", rows)
 
 
 if __name__ == "__main__":

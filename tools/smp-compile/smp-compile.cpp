@@ -201,6 +201,23 @@ static Status checkJobFolder(const std::string &path) {
   return {};
 }
 
+/// What a rank takes when it trains, and what other runs take instead where
+/// that is more.
+static void printMemory(llvm::raw_ostream &os,
+                        llvm::ArrayRef<MemoryReport> ranks) {
+  for (auto [rank, memory] : llvm::enumerate(ranks))
+    os << "memory: pp rank " << rank << " takes "
+       << formatBytes(memory.training) << "\n";
+  const std::pair<const char *, int64_t MemoryReport::*> others[] = {
+      {"--eval-data", &MemoryReport::withEvaluation},
+      {"--generate", &MemoryReport::withGeneration}};
+  for (const auto &[option, bytes] : others)
+    for (auto [rank, memory] : llvm::enumerate(ranks))
+      if (memory.*bytes > memory.training + memory.training / 100)
+        os << "memory with " << option << ": pp rank " << rank << " takes "
+           << formatBytes(memory.*bytes) << "\n";
+}
+
 static void printSummary(const CompileReport &report, const std::string &path) {
   llvm::raw_ostream &os = llvm::errs();
   if (report.partition) {
@@ -217,8 +234,7 @@ static void printSummary(const CompileReport &report, const std::string &path) {
   os << "job: " << path << ", microbatches of " << report.rows
      << (report.rows == 1 ? " row, " : " rows, ") << report.job->kernels
      << " kernels, " << report.job->commands << " commands\n";
-  for (auto [rank, bytes] : llvm::enumerate(report.job->peakBytes))
-    os << "memory: pp rank " << rank << " takes " << formatBytes(bytes) << "\n";
+  printMemory(os, report.job->memory);
 }
 
 static int run(const Options &cli, const std::vector<std::string> &flags) {

@@ -59,6 +59,12 @@ private:
   Result<TrainSummary> trainSteps();
   Status finish(const TrainSummary &summary);
   void describe();
+  std::string memoryOfStages(const Phases &phases) const;
+  /// A resume may find that no step is left: nobody knows that before.
+  Phases phases() const {
+    return {options.steps.value_or(0) > 0, !options.evalData.empty(),
+            options.generate > 0};
+  }
   bool trains() const { return options.steps.value_or(0) > firstStep; }
   Session::GenerateOptions generateOptions() const {
     return {options.prompt, options.generate, options.temperature};
@@ -89,9 +95,17 @@ Status Run::openSession() {
   sessionOptions.orderSeed = options.orderSeed;
   sessionOptions.poison = options.poison;
   sessionOptions.trace = !options.trace.empty();
+  sessionOptions.phases = phases();
   SMP_ASSIGN_OR_RETURN(session,
                        Session::create(options.job, comm, sessionOptions));
   return {};
+}
+
+std::string Run::memoryOfStages(const Phases &phases) const {
+  std::string sizes;
+  for (const RankMemory &memory : session->job().ranks)
+    sizes += (sizes.empty() ? "" : ", ") + formatBytes(memory.bytes(phases));
+  return sizes;
 }
 
 /// What runs where, before the first step.
@@ -106,10 +120,13 @@ void Run::describe() {
       " parameters, " + std::to_string(grid.pp()) + " stages x " +
       std::to_string(grid.rdp()) + " replicas, " + std::to_string(threads) +
       (threads == 1 ? " thread" : " threads") + " a rank");
-  std::string peaks;
-  for (const RankMemory &memory : job.ranks)
-    peaks += (peaks.empty() ? "" : ", ") + formatBytes(memory.peakBytes);
-  say("memory of the stages: " + peaks);
+  std::string first = memoryOfStages(phases());
+  say("memory of the stages: " + first);
+  Phases others = phases();
+  others.predict = false;
+  if (std::string other = memoryOfStages(others);
+      grid.rdp() > 1 && other != first)
+    say("memory of the stages in replicas that do not generate: " + other);
 }
 
 Status Run::resume() {

@@ -33,11 +33,17 @@ struct EmitOptions {
   nlohmann::json partition = nlohmann::json::object();
 };
 
+/// Bytes that a pp rank takes in a run that trains, and, where they need more
+/// than training does, evaluates or generates as well.
+struct MemoryReport {
+  int64_t training = 0, withEvaluation = 0, withGeneration = 0;
+};
+
 /// What the summary of smp-compile prints.
 struct EmitReport {
-  size_t kernels = 0;             ///< distinct ones
-  size_t commands = 0;            ///< of all programs
-  std::vector<int64_t> peakBytes; ///< by pp rank
+  size_t kernels = 0;               ///< distinct ones
+  size_t commands = 0;              ///< of all programs
+  std::vector<MemoryReport> memory; ///< by pp rank
 };
 
 /// Interfaces of the ops that become commands, and all that lowering needs.

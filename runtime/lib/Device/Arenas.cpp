@@ -63,11 +63,12 @@ static Status fillConstants(const std::vector<Arena> &arenas,
 }
 
 Result<Arenas> Arenas::allocate(const std::vector<Arena> &arenas,
-                                const std::string &directory) {
+                                const std::string &directory,
+                                const Phases &phases) {
   Arenas memory;
   for (const Arena &arena : arenas) {
     memory.strides.push_back(arena.stride);
-    memory.sizes.push_back(arena.stride * arena.slots);
+    memory.sizes.push_back(arena.bytes(phases));
     memory.total += memory.sizes.back();
   }
   if (memory.total > 0) {

@@ -8,6 +8,8 @@
 #include "JobParts.h"
 #include "smp/runtime/Job/JobReader.h"
 
+#include <set>
+
 using namespace smp;
 using namespace smp::runtime;
 
@@ -33,6 +35,25 @@ static JobGroup readGroup(const JsonCursor &cursor, const Job &job) {
   return group;
 }
 
+/// Parameters, states and the like are there before the first schedule runs.
+static std::array<int64_t, 3> readUsed(const JsonCursor &cursor,
+                                       const Arena &arena) {
+  static const std::set<std::string> kinds = {
+      "gradients", "optimizer", "input", "stash", "boundary", "workspace"};
+  if (!kinds.count(arena.kind) || arena.constants)
+    cursor.fail("expects an arena that only schedules fill, got one of kind '" +
+                arena.kind + "'");
+  std::array<int64_t, 3> used = {};
+  for (auto [bytes, schedule] : {std::pair(&used[0], "train"),
+                                 {&used[1], "evaluate"},
+                                 {&used[2], "predict"}}) {
+    *bytes = cursor[schedule].integer(0, arena.bytes());
+    if (*bytes % 256)
+      cursor[schedule].expects("a multiple of 256");
+  }
+  return used;
+}
+
 static Arena readArena(const JsonCursor &cursor) {
   Arena arena;
   arena.name = cursor["name"].text();
@@ -53,6 +74,8 @@ static Arena readArena(const JsonCursor &cursor) {
                                  std::to_string(arena.stride * arena.slots) +
                                  " bytes");
   }
+  if (cursor.has("used"))
+    arena.used = readUsed(cursor["used"], arena);
   return arena;
 }
 

@@ -35,15 +35,15 @@ static void checkRange(const JsonCursor &cursor, int64_t offset, int64_t bytes,
 }
 
 BufferRef runtime::readBufferRef(const JsonCursor &cursor,
-                                 const std::vector<Arena> &arenas) {
+                                 const std::vector<Arena> &arenas,
+                                 const Phases &phases) {
   BufferRef ref;
   ref.arena = cursor["arena"].index(arenas.size(), "an arena");
   ref.offset = cursor["offset"].integer();
   ref.bytes = cursor["bytes"].integer();
   if (ref.arena < arenas.size()) {
     const Arena &arena = arenas[ref.arena];
-    checkRange(cursor, ref.offset, ref.bytes, arena.stride * arena.slots,
-               arena);
+    checkRange(cursor, ref.offset, ref.bytes, arena.bytes(phases), arena);
   }
   return ref;
 }

@@ -18,9 +18,14 @@ void checkVersion(const JsonCursor &root);
 
 DataType readDataType(const JsonCursor &cursor);
 
-/// A REF of the format: inside the arena, all slots together.
+/// What is there whatever a run executes.
+inline constexpr Phases always = {false, false, false};
+
+/// A REF of the format: inside what a run of `phases` has of the arena, all
+/// slots together.
 BufferRef readBufferRef(const JsonCursor &cursor,
-                        const std::vector<Arena> &arenas);
+                        const std::vector<Arena> &arenas,
+                        const Phases &phases = always);
 
 /// A B of the format: inside one slot when slotted.
 Operand readOperand(const JsonCursor &cursor, const std::vector<Arena> &arenas);

@@ -32,6 +32,42 @@ static void readPrograms(const JsonCursor &root, const char *indexKey,
   }
 }
 
+/// Bytes [0, result) of an arena hold what an action of a schedule touches.
+static int64_t endOf(const Operand &operand, int64_t slot, const Arena &arena) {
+  return operand.offset + operand.bytes +
+         (operand.slotted ? slot * arena.stride : 0);
+}
+
+/// The memory of a run has what its schedules use and no more, so they must
+/// not reach beyond. Every operand lies inside what a command reads or writes.
+static void checkUsed(const JsonCursor &cursor, const Schedule &schedule,
+                      const Phases &phase, const RankJob &rankJob,
+                      const std::vector<Arena> &arenas) {
+  auto check = [&](unsigned arena, int64_t end) {
+    if (int64_t limit = arenas[arena].bytes(phase); end > limit)
+      cursor.fail("expects accesses within the " + std::to_string(limit) +
+                  " bytes that it uses of arena '" + arenas[arena].name +
+                  "', got one up to " + std::to_string(end));
+  };
+  auto checkOperand = [&](const Operand &operand, int64_t slot) {
+    check(operand.arena, endOf(operand, slot, arenas[operand.arena]));
+  };
+  for (const Action &action : schedule.actions) {
+    if (auto *transfer = std::get_if<TransferAction>(&action.work))
+      checkOperand(transfer->buffer, transfer->slot);
+    else if (auto *load = std::get_if<LoadAction>(&action.work))
+      check(load->arena, (load->slot + 1) * arenas[load->arena].stride);
+    auto *launch = std::get_if<LaunchAction>(&action.work);
+    if (!launch)
+      continue;
+    for (const Command &command : rankJob.programs[launch->program].commands)
+      for (const auto *operands : {&command.reads, &command.writes})
+        for (const Operand &operand : *operands)
+          checkOperand(operand,
+                       operand.slotted ? launch->slots.at(operand.arena) : 0);
+  }
+}
+
 static void readSchedules(const JsonCursor &schedules, const Job &job,
                           RankJob &rankJob, const ProgramIndex &index) {
   rankJob.train = readSchedule(schedules["train"], job, rankJob, index);
@@ -39,6 +75,19 @@ static void readSchedules(const JsonCursor &schedules, const Job &job,
     rankJob.evaluate = readSchedule(schedules["evaluate"], job, rankJob, index);
   if (schedules.has("predict"))
     rankJob.predict = readSchedule(schedules["predict"], job, rankJob, index);
+}
+
+static void checkSchedules(const JsonCursor &schedules, const Job &job,
+                           const RankJob &rankJob) {
+  const std::vector<Arena> &arenas = job.ranks[rankJob.rank].arenas;
+  checkUsed(schedules["train"], rankJob.train, {true, false, false}, rankJob,
+            arenas);
+  if (schedules.has("evaluate"))
+    checkUsed(schedules["evaluate"], rankJob.evaluate, {false, true, false},
+              rankJob, arenas);
+  if (schedules.has("predict"))
+    checkUsed(schedules["predict"], rankJob.predict, {false, false, true},
+              rankJob, arenas);
 }
 
 Result<RankJob> runtime::readRankJob(const Job &job, unsigned rank) {
@@ -59,6 +108,8 @@ Result<RankJob> runtime::readRankJob(const Job &job, unsigned rank) {
   }
   // Schedules name programs of all of these.
   readSchedules(document->root()["schedules"], job, rankJob, index);
+  SMP_RETURN_IF_ERROR(document->status());
+  checkSchedules(document->root()["schedules"], job, rankJob);
   SMP_RETURN_IF_ERROR(document->status());
   return rankJob;
 }

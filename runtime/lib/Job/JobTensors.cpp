@@ -39,8 +39,9 @@ static unsigned parseRank(const std::string &key, const JsonCursor &value,
 
 /// A REF that holds exactly `bytes` bytes.
 static BufferRef readTensorRef(const JsonCursor &cursor, const Job &job,
-                               unsigned rank, int64_t bytes) {
-  BufferRef ref = readBufferRef(cursor, job.ranks[rank].arenas);
+                               unsigned rank, int64_t bytes,
+                               const Phases &phases = always) {
+  BufferRef ref = readBufferRef(cursor, job.ranks[rank].arenas, phases);
   if (ref.bytes != bytes)
     cursor["bytes"].expects("the " + std::to_string(bytes) +
                             " bytes of the tensor");
@@ -92,15 +93,18 @@ static std::vector<unsigned> readHolders(const JsonCursor &cursor,
 static ParameterLocation readLocation(const JsonCursor &cursor, const Job &job,
                                       unsigned rank,
                                       const Parameter &parameter) {
+  constexpr Phases training = {true, false, false};
   ParameterLocation location;
   int64_t bytes = bytesOf(parameter.shape, DataType::F32);
   location.parameter = readTensorRef(cursor["parameter"], job, rank, bytes);
   if (cursor.has("gradients"))
     for (const auto &[alias, ref] : cursor["gradients"].members())
-      location.gradients[alias] = readTensorRef(ref, job, rank, bytes);
+      location.gradients[alias] =
+          readTensorRef(ref, job, rank, bytes, training);
   if (cursor.has("optimizer"))
     for (const auto &[state, ref] : cursor["optimizer"].members())
-      location.optimizer[state] = readTensorRef(ref, job, rank, bytes);
+      location.optimizer[state] =
+          readTensorRef(ref, job, rank, bytes, training);
   return location;
 }
 
@@ -203,8 +207,9 @@ static Output readOutput(const JsonCursor &cursor, const Job &job) {
   output.rank = cursor["rank"].index(job.pp, "a pipeline rank");
   output.type = readDataType(cursor["dtype"]);
   output.shape = readShape(cursor["shape"], output.type);
-  output.ref = readTensorRef(cursor["ref"], job, output.rank,
-                             bytesOf(output.shape, output.type));
+  output.ref =
+      readTensorRef(cursor["ref"], job, output.rank,
+                    bytesOf(output.shape, output.type), {false, false, true});
   return output;
 }
 

@@ -94,8 +94,10 @@ Status Session::open(const std::string &directory,
                                              int(theJob.tp), theComm.size()));
   coordinate = theGrid->coordinate(theComm.rank());
   SMP_ASSIGN_OR_RETURN(rankJob, readRankJob(theJob, ppRank()));
-  SMP_ASSIGN_OR_RETURN(
-      arenas, Arenas::allocate(theJob.ranks[ppRank()].arenas, directory));
+  phases = options.phases;
+  phases.predict &= coordinate.rdp == 0;
+  SMP_ASSIGN_OR_RETURN(arenas, Arenas::allocate(theJob.ranks[ppRank()].arenas,
+                                                directory, phases));
   SMP_ASSIGN_OR_RETURN(
       std::vector<KernelFunction> kernels,
       loadKernels(directory + "/" + theJob.kernelFile, theJob.kernelSymbols));

@@ -185,7 +185,8 @@ Result<Resumed> Session::resume(const std::string &directory) {
   ResumeRequest request;
   request.directory = directory;
   request.model = modelTargets();
-  request.optimizer = optimizerTargets();
+  if (phases.train)
+    request.optimizer = optimizerTargets();
   Result<Resumed> resumed = resumeCheckpoint(theComm, *theGrid, request);
   SMP_RETURN_IF_ERROR(
       agree(theComm, resumed ? Status() : Status(resumed.error())));

@@ -44,6 +44,21 @@ TEST(ArenasTest, AllocatesExactlyThePlannedBytesZeroed) {
   EXPECT_EQ(arenas->at(Operand{0, 8, 4, false}, 2) - arenas->base(0), 8);
 }
 
+TEST(ArenasTest, AllocatesWhatThePhasesUse) {
+  Arena workspace = arena(4096, 1), stash = arena(512, 3);
+  workspace.used = {1024, 512, 4096};
+  stash.used = {1536, 0, 0};
+  auto total = [&](const Phases &phases) {
+    Result<Arenas> arenas =
+        Arenas::allocate({workspace, stash, arena(256, 2)}, ".", phases);
+    return arenas ? arenas->totalBytes() : -1;
+  };
+  EXPECT_EQ(total({true, true, true}), 4096 + 1536 + 512);
+  EXPECT_EQ(total({true, true, false}), 1024 + 1536 + 512);
+  EXPECT_EQ(total({false, true, false}), 512 + 512);
+  EXPECT_EQ(total({false, false, false}), 512);
+}
+
 TEST(ArenasTest, SaysWhatDoesNotFit) {
   Result<Arenas> arenas = Arenas::allocate({arena(int64_t(1) << 60, 1)}, ".");
   ASSERT_FALSE(bool(arenas));

@@ -107,6 +107,56 @@ TEST(JobReaderTest, NamesFileAndPathOfBadManifests) {
 
 namespace {
 
+/// Says that the schedules use `bytes` of the arena of a name, on rank 0.
+std::function<void(json &)> usedOf(const std::string &name,
+                                   std::array<int64_t, 3> bytes) {
+  return [=](json &j) {
+    for (json &arena : j["ranks"][0]["arenas"])
+      if (arena["name"] == name)
+        arena["used"] = {
+            {"train", bytes[0]}, {"evaluate", bytes[1]}, {"predict", bytes[2]}};
+  };
+}
+
+} // namespace
+
+TEST(JobReaderTest, ReadsWhatSchedulesUse) {
+  RegressionShape shape;
+  shape.pp = 2;
+  JobFiles files = makeRegressionJob(shape);
+  usedOf("dw1", {256, 0, 0})(files["job.json"]);
+  std::string folder = writeJob(files, "used");
+  Status status = readAll(folder);
+  EXPECT_TRUE(bool(status)) << status.error().str();
+  Result<Job> job = readJob(folder);
+  ASSERT_TRUE(bool(job));
+  const RankMemory &memory = job->ranks[0];
+  EXPECT_EQ(memory.bytes({true, true, true}), memory.peakBytes);
+  EXPECT_EQ(memory.bytes({false, true, true}), memory.peakBytes - 256);
+}
+
+TEST(JobReaderTest, NamesWhatIsWrongWithUsedMemory) {
+  expectError("job.json", usedOf("w1", {256, 256, 256}),
+              "ranks[0].arenas[0].used",
+              "expects an arena that only schedules fill, got one of kind "
+              "'parameters'");
+  expectError("job.json", usedOf("dw1", {100, 0, 0}),
+              "ranks[0].arenas[1].used.train", "a multiple of 256, got 100");
+  expectError("job.json", usedOf("dw1", {1 << 20, 0, 0}),
+              "ranks[0].arenas[1].used.train", "an integer from 0 to 256");
+  // Where the gradient of a parameter lies, and what loads and launches touch.
+  expectError("job.json", usedOf("dw1", {0, 0, 0}),
+              "parameters[0].location.0.gradients.w1.weight",
+              "inside the 0 bytes of arena 'dw1'");
+  EXPECT_NE(errorAfter("job.json", usedOf("x", {0, 0, 0}))
+                .find("rank-0.json': at 'schedules.train': expects accesses "
+                      "within the 0 bytes that it uses of arena 'x', got one "
+                      "up to 256"),
+            std::string::npos);
+}
+
+namespace {
+
 /// A forward convolution of 2 images [1, 3, 5] in the memory of command 0.
 json convolution(const json &command) {
   auto place = [&](int64_t offset, int64_t bytes) {

@@ -100,6 +100,22 @@ TEST_F(EmitJobTest, RuntimeAcceptsTheFolder) {
   }
 }
 
+TEST_F(EmitJobTest, SaysWhatSchedulesUse) {
+  emit("used");
+  auto job = readJob(directory);
+  ASSERT_TRUE(job) << job.error().str();
+  for (const RankMemory &rank : job->ranks) {
+    EXPECT_EQ(rank.bytes({true, true, true}), rank.peakBytes);
+    for (const Arena &arena : rank.arenas)
+      if (arena.kind == "gradients" || arena.kind == "stash") {
+        EXPECT_EQ(arena.bytes({true, false, false}), arena.bytes());
+        EXPECT_EQ(arena.bytes({false, true, true}), 0);
+      } else if (arena.kind == "parameters" || arena.kind == "scalars") {
+        EXPECT_EQ(arena.bytes({false, false, false}), arena.bytes());
+      }
+  }
+}
+
 TEST_F(EmitJobTest, GradientsAccumulateAndReduceInPlace) {
   emit("place");
   auto job = readJob(directory);

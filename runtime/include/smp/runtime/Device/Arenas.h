@@ -23,10 +23,11 @@ namespace smp::runtime {
 
 class Arenas {
 public:
-  /// Allocates the arenas, zero-filled, and copies constants.bin of `directory`
-  /// where an arena starts with content.
+  /// Allocates what `phases` need of the arenas, zero-filled, and copies
+  /// constants.bin of `directory` where an arena starts with content.
   static Result<Arenas> allocate(const std::vector<Arena> &arenas,
-                                 const std::string &directory);
+                                 const std::string &directory,
+                                 const Phases &phases = {});
   Arenas(Arenas &&other) noexcept { *this = std::move(other); }
   Arenas &operator=(Arenas &&other) noexcept;
   ~Arenas();
@@ -42,7 +43,7 @@ public:
            (operand.slotted ? slot * strides[operand.arena] : 0);
   }
   int64_t stride(unsigned arena) const { return strides[arena]; }
-  /// Bytes of all slots of an arena.
+  /// Bytes of an arena that are there.
   int64_t bytes(unsigned arena) const { return sizes[arena]; }
   int64_t totalBytes() const { return total; }
 

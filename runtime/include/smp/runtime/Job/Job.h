@@ -21,6 +21,7 @@
 #include "smp/Support/Initializers.h"
 #include "smp/runtime/Data/Dataset.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -158,12 +159,30 @@ struct Schedule {
   std::vector<Action> actions;
 };
 
+/// The schedules of a job that a run executes.
+struct Phases {
+  bool train = true, evaluate = true, predict = true;
+};
+
 struct Arena {
   std::string name, kind;
   int64_t stride = 0; ///< bytes of one slot, a multiple of 256
   int64_t slots = 1;
   /// Initial content: a range of constants.bin.
   std::optional<std::pair<int64_t, int64_t>> constants;
+  /// Bytes that training, evaluation and prediction reach; none: all of it is
+  /// there whatever is executed.
+  std::optional<std::array<int64_t, 3>> used;
+
+  int64_t bytes() const { return stride * slots; }
+  /// What a run of these phases needs.
+  int64_t bytes(const Phases &phases) const {
+    if (!used)
+      return bytes();
+    auto [train, evaluate, predict] = *used;
+    return std::max({phases.train ? train : 0, phases.evaluate ? evaluate : 0,
+                     phases.predict ? predict : 0});
+  }
 };
 
 /// What one pipeline rank executes.
@@ -236,6 +255,14 @@ struct RankMemory {
   std::vector<Arena> arenas;
   std::vector<unsigned> chunks;
   int64_t peakBytes = 0; ///< sum over the arenas
+
+  /// Exactly what a run of these phases allocates.
+  int64_t bytes(const Phases &phases) const {
+    int64_t sum = 0;
+    for (const Arena &arena : arenas)
+      sum += arena.bytes(phases);
+    return sum;
+  }
 };
 
 /// job.json.

@@ -28,6 +28,7 @@ struct SessionOptions {
   int threads = 1;
   std::optional<uint64_t> seed; ///< default: the job's
   int64_t steps = 0;            ///< of the run, for rate schedules
+  Phases phases;                ///< there is memory for these
   std::optional<uint64_t> orderSeed;
   bool poison = false;
   bool trace = false;
@@ -145,6 +146,7 @@ private:
   std::optional<Grid> theGrid;
   Coordinate coordinate;
   RankJob rankJob;
+  Phases phases; ///< what `arenas` have memory for
   std::optional<Arenas> arenas;
   std::unique_ptr<Device> device;
   std::optional<Trace> theTrace;
@@ -154,7 +156,7 @@ private:
   std::unique_ptr<Dataset> training, evaluation;
   std::optional<SampleOrder> trainingOrder;
   std::optional<Batches> batches;
-  std::vector<Sample> samples; ///< of the microbatch being loaded
+  std::vector<Sample> samples; ///< of the rows being loaded
   int64_t evaluationSize = 0;  ///< samples, known on all ranks
 };
 
