@@ -20,6 +20,11 @@ namespace smp {
 class CloneableValues {
 public:
   bool isCloneable(mlir::Value value) { return classify(value).cloneable; }
+  /// Of them, those that no model input decides.
+  bool isConstant(mlir::Value value) {
+    Kind kind = classify(value);
+    return kind.cloneable && !kind.variable;
+  }
 
 private:
   struct Kind {

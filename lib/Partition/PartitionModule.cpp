@@ -8,7 +8,7 @@
 
 #include "smp/Partition/PartitionModule.h"
 
-#include "CloneableValues.h"
+#include "OpGroups.h"
 #include "smp/Autodiff/SavedValues.h"
 #include "smp/Partition/Layout.h"
 
@@ -33,22 +33,19 @@ int64_t bytesOf(Type type) {
          llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
-/// Consecutive ops of one module path, kept together.
-struct OpGroup {
-  std::string path;
-  SmallVector<Operation *> ops;
-};
-
 class ModulePartition {
 public:
   ModulePartition(ModuleOp module, func::FuncOp train,
                   const PartitionOptions &options)
-      : module(module), train(train), options(options) {}
+      : module(module), train(train), options(options) {
+    OpGroups collected = OpGroups::collect(train, cloneable);
+    groups = std::move(collected.groups);
+    groupOf = std::move(collected.groupOf);
+  }
 
   FailureOr<PartitionReport> run();
 
 private:
-  void collectGroups();
   partition::LinearProblem buildProblem();
   void addMemory(std::vector<partition::Unit> &units);
   void addCuts(partition::LinearProblem &problem);
@@ -73,27 +70,6 @@ private:
 };
 
 } // namespace
-
-/// Cloneable ops and reads of parameters go where they are used; all others
-/// form the groups.
-void ModulePartition::collectGroups() {
-  for (Operation &op : train.getBody().front().without_terminator()) {
-    bool follows = isa<GetParameterOp>(op) ||
-                   (op.getNumResults() > 0 &&
-                    llvm::all_of(op.getResults(), [&](Value result) {
-                      return cloneable.isCloneable(result);
-                    }));
-    if (follows)
-      continue;
-    std::string path;
-    if (auto model = dyn_cast<ModelOpInterface>(op))
-      path = model.getScope().str();
-    if (groups.empty() || groups.back().path != path)
-      groups.push_back({path, {}});
-    groups.back().ops.push_back(&op);
-    groupOf[&op] = groups.size() - 1;
-  }
-}
 
 /// Parameters, their gradients and optimizer state, on the first group that
 /// uses them; and saved values, on the group whose gradient reads them.
@@ -207,8 +183,7 @@ ModulePartition::chooseAutomatically(PartitionReport &report) {
   if (!made && widest.first > 0) {
     Error error = made.error();
     error.note += "; the modules between two that read '" + widest.second +
-                  "' stay on one stage (a penalty on weights reads them at the "
-                  "end: give it to the optimizer as 'weight_decay')";
+                  "' stay on one stage";
     return error;
   }
   if (!made)
@@ -303,7 +278,6 @@ void ModulePartition::assignChunks(const std::vector<int> &chunkOfGroup) {
 }
 
 FailureOr<PartitionReport> ModulePartition::run() {
-  collectGroups();
   if (static_cast<int64_t>(groups.size()) < options.partitions)
     return train.emitError()
            << "expects at most as many partitions as the model has modules, "

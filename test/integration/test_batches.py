@@ -182,7 +182,7 @@ class LastBatch(BatchesTest):
                 self.check(kind, pp, owners, pieces, EPOCH)
 
     def test_of_losses_with_several_terms(self) -> None:
-        for kind, pp in ((SeveralLosses, 2), (Penalties, 1), (TimeFirst, 2)):
+        for kind, pp in ((SeveralLosses, 2), (Penalties, 2), (TimeFirst, 2)):
             with self.subTest(kind.__name__):
                 self.check(kind, pp, 2, 2, EPOCH)
 
@@ -272,7 +272,7 @@ class Evaluation(BatchesTest):
     def test_of_losses_with_several_terms(self) -> None:
         """Is the loss of the file as one batch, penalties and sums included."""
         self.check(SeveralLosses, [(1, 1, 1), (2, 2, 2)], 13)
-        self.check(Penalties, [(1, 1, 2), (1, 2, 1)], 13)
+        self.check(Penalties, [(1, 1, 2), (1, 2, 1), (2, 1, 2)], 13)
         self.check(TimeFirst, [(2, 1, 2), (1, 2, 2)], 13)
 
 

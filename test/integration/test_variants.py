@@ -17,7 +17,7 @@ from torch.nn import functional as F
 # The folders of these are known from here on.
 import smp  # isort: skip
 from plain import Plain  # isort: skip
-from variants import KINDS, NARROW, Penalties  # isort: skip
+from variants import KINDS, NARROW, Penalties, Shared  # isort: skip
 
 ROUTES = ["helper", "raw", "decomposed"]
 
@@ -168,11 +168,13 @@ class Training(VariantsTest):
     def test_variants(self) -> None:
         for kind in KINDS:
             for route in ROUTES if EXHAUSTIVE else ["raw"]:
-                # A parameter lies on one stage, and the penalty at the end.
-                layouts = (1, 2) if EXHAUSTIVE else (2,)
-                for stages in (1,) if issubclass(kind, Penalties) else layouts:
+                for stages in (1, 2) if EXHAUSTIVE else (2,):
                     with self.subTest(kind.__name__, route=route, stages=stages):
                         self.check(kind, route, f"--pipeline-parallel-degree={stages}")
+
+    def test_penalties_on_weights_of_several_stages(self) -> None:
+        """Each is computed where the weights are."""
+        self.check(Penalties, "raw", "--pipeline-parallel-degree=3")
 
 
 class NotAdditive(Plain):
@@ -235,15 +237,14 @@ class Refused(VariantsTest):
         finished = run("smp-run", job, "--init=reference", "--eval-data", data)
         self.assertEqual(finished.code, 0, finished.errors)
 
-    def test_stages_that_a_penalty_spans(self) -> None:
-        archive = self.archive(seeded(Penalties), Penalties.inputs(), "raw")
+    def test_stages_that_a_shared_module_spans(self) -> None:
+        archive = self.archive(seeded(Shared), Shared.inputs(), "raw")
         finished = run(
             "smp-compile", archive, "-o", self.path("job"), "--batch-size=4",
-            "--pipeline-parallel-degree=3",
+            "--pipeline-parallel-degree=5",
         )  # fmt: skip
         self.assertEqual(finished.code, 1, finished.errors)
-        self.assertRegex(finished.errors, r"between two that read '\w+\.weight' stay on one stage")
-        self.assertIn("a penalty on weights", finished.errors)
+        self.assertIn("between two that read 'block.0.weight' stay on one stage", finished.errors)
 
     def test_forms_of_operators(self) -> None:
         for reason, form in (
