@@ -185,14 +185,20 @@ SmallVector<Value> KernelEmitter::reduceLanes(int64_t extent,
   return results;
 }
 
-SmallVector<Value> KernelEmitter::reduceLanes(Value low, Value high,
-                                              Reduction kind, LaneValues body,
-                                              Type elementType) {
+Value KernelEmitter::reduceLanes(int64_t extent, Reduction kind,
+                                 LaneValue body) {
+  return reduceLanes(extent, ArrayRef(kind), [&](const Coordinate &place) {
+    return SmallVector<Value>{body(place)};
+  })[0];
+}
+
+Value KernelEmitter::reduceLanes(Value low, Value high, Reduction kind,
+                                 LaneValue body, Type elementType) {
   auto [whole, rest] = splitRange(low, high);
   Value partial =
       forCarried(low, whole, lanes, identity(kind, elementType),
                  [&](Value place, ValueRange carried) {
-                   Value value = body(Coordinate{place, 1, nullptr, lanes})[0];
+                   Value value = body(Coordinate{place, 1, nullptr, lanes});
                    return SmallVector<Value>{combine(carried[0], value, kind)};
                  })[0];
   Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rest, i64(0));
@@ -202,12 +208,12 @@ SmallVector<Value> KernelEmitter::reduceLanes(Value low, Value high,
   b.setInsertionPointToStart(branch.thenBlock());
   Value mask = lanesBelow(rest);
   masked(mask, [&] {
-    Value value = body(Coordinate{whole, 1, nullptr, lanes})[0];
+    Value value = body(Coordinate{whole, 1, nullptr, lanes});
     value = select(mask, value, identity(kind, elementType));
     scf::YieldOp::create(b, combine(partial, value, kind));
   });
   b.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(b, partial);
   b.setInsertionPointAfter(branch);
-  return {combineLanes(branch.getResult(0), kind)};
+  return combineLanes(branch.getResult(0), kind);
 }

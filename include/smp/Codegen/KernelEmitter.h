@@ -162,11 +162,12 @@ public:
   mlir::Value combineLanes(mlir::Value partial, Reduction kind);
   llvm::SmallVector<mlir::Value>
   reduceLanes(int64_t extent, llvm::ArrayRef<Reduction> kinds, LaneValues body);
+  using LaneValue = llvm::function_ref<mlir::Value(const Coordinate &)>;
+  mlir::Value reduceLanes(int64_t extent, Reduction kind, LaneValue body);
   /// Over [low, high), known when running, `low` a multiple of the lanes; the
   /// lanes that a row lacks change nothing, because they add the identity.
-  llvm::SmallVector<mlir::Value> reduceLanes(mlir::Value low, mlir::Value high,
-                                             Reduction kind, LaneValues body,
-                                             mlir::Type elementType);
+  mlir::Value reduceLanes(mlir::Value low, mlir::Value high, Reduction kind,
+                          LaneValue body, mlir::Type elementType);
   mlir::Value combine(mlir::Value a, mlir::Value c, Reduction kind);
   mlir::Value identity(Reduction kind, mlir::Type elementType);
 

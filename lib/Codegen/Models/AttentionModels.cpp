@@ -159,8 +159,8 @@ struct SoftmaxRowsModel : ScoresModel<SoftmaxRowsModel, AttentionSoftmaxOp> {
     Value result = s.op.getResult(), first = s.firstKey(), end = s.endKey();
     Value largest = e.reduceLanes(
         first, end, Reduction::Max,
-        [&](const Coordinate &key) { return SmallVector<Value>{s.score(key)}; },
-        tensorType(result).getElementType())[0];
+        [&](const Coordinate &key) { return s.score(key); },
+        tensorType(result).getElementType());
     // A row that sees nothing has weights of zero and a log-sum-exp of -inf.
     Value shift = e.select(s.isHidden(largest), number(e, 0, largest), largest);
     Value sum = e.reduceLanes(
@@ -168,9 +168,9 @@ struct SoftmaxRowsModel : ScoresModel<SoftmaxRowsModel, AttentionSoftmaxOp> {
         [&](const Coordinate &key) {
           Value power = exp(e, subF(e, s.score(key), shift));
           e.store(result, s.at(key), power);
-          return SmallVector<Value>{power};
+          return power;
         },
-        tensorType(result).getElementType())[0];
+        tensorType(result).getElementType());
     e.store(s.op.getLse(), rowIndex(e, s.row), addF(e, shift, log(e, sum)));
     Value none = arith::CmpFOp::create(e.b, arith::CmpFPredicate::OEQ, sum,
                                        number(e, 0, sum));
@@ -200,9 +200,9 @@ struct SoftmaxRowsGradModel
     Value delta = e.reduceLanes(
         outputs.width, Reduction::Sum, [&](const Coordinate &place) {
           Index index = placeInRow(e, s.row, outputs, place);
-          return SmallVector<Value>{mulF(e, e.at(op.getCotangent(), index),
-                                         e.at(op.getOutput(), index))};
-        })[0];
+          return mulF(e, e.at(op.getCotangent(), index),
+                      e.at(op.getOutput(), index));
+        });
     Value lse = e.at(op.getLse(), rowIndex(e, s.row));
     Value first = s.firstKey(), end = s.endKey();
     double outer = op.getUnscaled() ? 1.0 : op.getScale().convertToDouble();

@@ -43,13 +43,12 @@ private:
       return e.at(op.getLogits(), placeInRow(e, row, rows, place));
     };
     Value largest =
-        e.reduceLanes(rows.width, Reduction::Max, [&](const Coordinate &place) {
-          return SmallVector<Value>{x(place)};
-        })[0];
+        e.reduceLanes(rows.width, Reduction::Max,
+                      [&](const Coordinate &place) { return x(place); });
     Value sum =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
-          return SmallVector<Value>{exp(e, subF(e, x(place), largest))};
-        })[0];
+          return exp(e, subF(e, x(place), largest));
+        });
     Value lse = addF(e, largest, log(e, sum));
     e.store(op.getLse(), rowIndex(e, row), lse);
     Value label = e.at(op.getLabels(), rowIndex(e, row));
@@ -96,13 +95,13 @@ struct LabelCountModel
   void emitTiles(Operation *operation, KernelEmitter &e, Value, Value) const {
     auto op = cast<LabelCountOp>(operation);
     int64_t count = tensorType(op.getLabels()).getNumElements();
-    auto sums =
+    Value sum =
         e.reduceLanes(count, Reduction::Sum, [&](const Coordinate &place) {
           Value label = e.at(op.getLabels(), Index::makeFlat(place));
-          return SmallVector<Value>{e.convert(
-              isLabel(e, label, op.getIgnoreIndex()), e.b.getI64Type())};
+          return e.convert(isLabel(e, label, op.getIgnoreIndex()),
+                           e.b.getI64Type());
         });
-    e.store(op.getResult(), Index::makeFlat(e.constant(0)), sums[0]);
+    e.store(op.getResult(), Index::makeFlat(e.constant(0)), sum);
   }
   int64_t getReads(Operation *, unsigned) const { return 1; }
 };

@@ -63,15 +63,14 @@ struct LayerNormModel : RowModel<LayerNormModel, LayerNormOp> {
       return e.at(op.getOperand(), placeInRow(e, row, rows, place));
     };
     Value sum =
-        e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
-          return SmallVector<Value>{x(place)};
-        })[0];
+        e.reduceLanes(rows.width, Reduction::Sum,
+                      [&](const Coordinate &place) { return x(place); });
     Value mean = divF(e, sum, number(e, rows.width, sum));
     Value squares =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
           Value centered = subF(e, x(place), mean);
-          return SmallVector<Value>{mulF(e, centered, centered)};
-        })[0];
+          return mulF(e, centered, centered);
+        });
     Value rstd = reciprocalRoot(e, squares, rows, op.getEpsilon());
     e.store(op.getMean(), rowIndex(e, row), mean);
     e.store(op.getRstd(), rowIndex(e, row), rstd);
@@ -131,8 +130,8 @@ struct RmsNormModel : RowModel<RmsNormModel, RmsNormOp> {
     Value squares =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
           Value value = x(place);
-          return SmallVector<Value>{mulF(e, value, value)};
-        })[0];
+          return mulF(e, value, value);
+        });
     Value rstd = reciprocalRoot(e, squares, rows, op.getEpsilon());
     e.store(op.getRstd(), rowIndex(e, row), rstd);
     e.forLanes(rows.width, [&](const Coordinate &place) {
@@ -159,8 +158,8 @@ struct RmsNormGradModel : RowModel<RmsNormGradModel, RmsNormGradOp> {
     Value product =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
           auto [g, normal] = parts(place);
-          return SmallVector<Value>{mulF(e, g, normal)};
-        })[0];
+          return mulF(e, g, normal);
+        });
     Value mean = divF(e, product, number(e, rows.width, product));
     e.forLanes(rows.width, [&](const Coordinate &place) {
       auto [g, normal] = parts(place);
@@ -181,15 +180,14 @@ struct SoftmaxModel : RowModel<SoftmaxModel, SoftmaxOp> {
       return e.at(op.getOperand(), placeInRow(e, row, rows, place));
     };
     Value largest =
-        e.reduceLanes(rows.width, Reduction::Max, [&](const Coordinate &place) {
-          return SmallVector<Value>{x(place)};
-        })[0];
+        e.reduceLanes(rows.width, Reduction::Max,
+                      [&](const Coordinate &place) { return x(place); });
     Value sum =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
           Value power = exp(e, subF(e, x(place), largest));
           e.store(op.getResult(), placeInRow(e, row, rows, place), power);
-          return SmallVector<Value>{power};
-        })[0];
+          return power;
+        });
     e.forLanes(rows.width, [&](const Coordinate &place) {
       Index index = placeInRow(e, row, rows, place);
       e.store(op.getResult(), index,
@@ -209,8 +207,8 @@ struct SoftmaxGradModel : RowModel<SoftmaxGradModel, SoftmaxGradOp> {
     Value product =
         e.reduceLanes(rows.width, Reduction::Sum, [&](const Coordinate &place) {
           auto [c, y] = parts(place);
-          return SmallVector<Value>{mulF(e, c, y)};
-        })[0];
+          return mulF(e, c, y);
+        });
     e.forLanes(rows.width, [&](const Coordinate &place) {
       auto [c, y] = parts(place);
       e.store(op.getResult(), placeInRow(e, row, rows, place),

@@ -144,13 +144,13 @@ struct SumOfSquaresModel
   void emitTiles(Operation *operation, KernelEmitter &e, Value, Value) const {
     auto op = cast<SumOfSquaresOp>(operation);
     int64_t count = tensorType(op.getOperand()).getNumElements();
-    auto sums =
+    Value sum =
         e.reduceLanes(count, Reduction::Sum, [&](const Coordinate &place) {
           Value x = e.convert(e.at(op.getOperand(), Index::makeFlat(place)),
                               e.b.getF64Type());
-          return SmallVector<Value>{mulF(e, x, x)};
+          return mulF(e, x, x);
         });
-    e.store(op.getResult(), Index::makeFlat(e.constant(0)), sums[0]);
+    e.store(op.getResult(), Index::makeFlat(e.constant(0)), sum);
   }
   int64_t getReads(Operation *, unsigned) const { return 1; }
 };
