@@ -10,19 +10,21 @@
 // of a weight is a sum over the batch, of which each tile gives a part and a
 // reduction adds the parts in order.
 //
-// The library gets memory for each tile, which this file bounds without
-// knowing the machine: for its implementations that unfold images into
-// columns, and for those that want channels in blocks of 16, with images and
-// kernels copied into that order. What still does not fit is not used.
+// The library gets memory for each tile: as much as the implementation takes
+// that it likes best on this machine, for which kernels are compiled, too. How
+// it orders and pads images depends on channels, windows and vector units, and
+// no rule of ours would be a plan to a few percent, so it is asked. On another
+// machine it takes what fits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "smp/runtime/Device/Convolution.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 
 using namespace mlir;
 using namespace smp;
@@ -40,47 +42,50 @@ static int64_t tilesOf(int64_t batch, int64_t limit) {
   return 1;
 }
 
-/// Floats that the library may use for a tile of `images`.
-static int64_t workspaceOf(ConvolutionPass pass, ArrayRef<int64_t> input,
-                           ArrayRef<int64_t> kernels, ArrayRef<int64_t> output,
-                           int64_t groups, int64_t images) {
-  auto product = [](ArrayRef<int64_t> sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
-                           std::multiplies<>());
-  };
-  auto blocks = [](int64_t channels) {
-    return static_cast<int64_t>(llvm::alignTo(channels, 16));
-  };
-  int64_t window = product(kernels.drop_front(2));
-  int64_t columns =
-      kernels[1] * window * product(output.drop_front(2)) + product(kernels);
-  // Kernels of one channel in and out keep one block, others two.
-  bool depthwise = kernels[1] == 1 && kernels[0] == groups;
-  int64_t blockedKernels = depthwise ? blocks(groups) * window
-                                     : groups * blocks(kernels[0] / groups) *
-                                           blocks(kernels[1]) * window;
-  // Images of one or three channels are read as they are.
-  bool isRead = pass != ConvolutionPass::BackwardData && groups == 1 &&
-                (input[1] == 1 || input[1] == 3);
-  int64_t inputBlocks = isRead ? 0 : blocks(input[1]);
-  int64_t blocked =
-      images * (inputBlocks * product(input.drop_front(2)) +
-                blocks(kernels[0]) * product(output.drop_front(2))) +
-      blockedKernels;
-  // The library aligns its parts.
-  constexpr int64_t slack = 1024;
-  return static_cast<int64_t>(
-      llvm::alignTo(std::max(columns, blocked) + slack, 64));
+static runtime::ConvolutionPass passOf(ConvolutionPass pass) {
+  switch (pass) {
+  case ConvolutionPass::Forward:
+    return runtime::ConvolutionPass::Forward;
+  case ConvolutionPass::BackwardData:
+    return runtime::ConvolutionPass::BackwardData;
+  case ConvolutionPass::BackwardWeights:
+    return runtime::ConvolutionPass::BackwardWeights;
+  }
+  llvm_unreachable("all passes are known");
 }
+
+template <size_t N>
+static void copySizes(ArrayRef<int64_t> from, std::array<int64_t, N> &to) {
+  llvm::copy(from.take_back(N), to.begin());
+}
+
+/// What a convolution computes: images of a shape to images of another.
+struct Shapes {
+  ArrayRef<int64_t> input, kernels, output;
+};
 
 /// A convolution in `tiles` pieces; `op` says how windows lie.
 template <typename OpTy>
 static Value makeConvolution(PatternRewriter &rewriter, OpTy op,
                              ConvolutionPass pass, Value lhs, Value rhs,
-                             RankedTensorType result, int64_t workspace,
+                             RankedTensorType result, const Shapes &shapes,
                              int64_t tiles) {
-  auto memory =
-      RankedTensorType::get({workspace * tiles}, rewriter.getF32Type());
+  runtime::ConvolutionCommand command;
+  command.pass = passOf(pass);
+  command.rows = shapes.input[0];
+  command.groups = op.getGroups();
+  command.tiles = tiles;
+  copySizes(shapes.input, command.input);
+  copySizes(shapes.output, command.output);
+  copySizes(shapes.kernels, command.kernel);
+  copySizes(op.getStride(), command.stride);
+  copySizes(op.getPadding(), command.padding);
+  copySizes(op.getDilation(), command.dilation);
+  // What it has no implementation of, smp-run refuses.
+  int64_t bytes = runtime::Convolution::scratchBytes(command).value_or(0);
+  // Each tile's part begins at a multiple of 256 bytes.
+  int64_t floats = llvm::alignTo(std::max<int64_t>(bytes, 1), 256) / 4;
+  auto memory = RankedTensorType::get({floats * tiles}, rewriter.getF32Type());
   auto convolution = ConvolutionOp::create(
       rewriter, op.getLoc(), result, memory, pass, lhs, rhs, op.getStride(),
       op.getPadding(), op.getDilation(), op.getGroups(), tiles, op.getScope());
@@ -90,13 +95,11 @@ static Value makeConvolution(PatternRewriter &rewriter, OpTy op,
 static LogicalResult decomposeConv2d(Conv2dOp op, PatternRewriter &rewriter) {
   RankedTensorType input = typeOf(op.getInput()), type = op.getType();
   int64_t tiles = tilesOf(input.getDimSize(0), mostTiles);
-  int64_t workspace =
-      workspaceOf(ConvolutionPass::Forward, input.getShape(),
-                  typeOf(op.getWeight()).getShape(), type.getShape(),
-                  op.getGroups(), input.getDimSize(0) / tiles);
+  Shapes shapes = {input.getShape(), typeOf(op.getWeight()).getShape(),
+                   type.getShape()};
   Value result =
       makeConvolution(rewriter, op, ConvolutionPass::Forward, op.getInput(),
-                      op.getWeight(), type, workspace, tiles);
+                      op.getWeight(), type, shapes, tiles);
   if (op.getBias()) {
     Value bias =
         ExpandOp::create(rewriter, op.getLoc(), type, op.getBias(),
@@ -113,14 +116,12 @@ static LogicalResult decomposeConv2dInputGrad(Conv2dInputGradOp op,
                                               PatternRewriter &rewriter) {
   RankedTensorType cotangent = typeOf(op.getCotangent()), type = op.getType();
   int64_t tiles = tilesOf(type.getDimSize(0), mostTiles);
-  int64_t workspace =
-      workspaceOf(ConvolutionPass::BackwardData, type.getShape(),
-                  typeOf(op.getWeight()).getShape(), cotangent.getShape(),
-                  op.getGroups(), type.getDimSize(0) / tiles);
+  Shapes shapes = {type.getShape(), typeOf(op.getWeight()).getShape(),
+                   cotangent.getShape()};
   rewriter.replaceOp(op, makeConvolution(rewriter, op,
                                          ConvolutionPass::BackwardData,
                                          op.getCotangent(), op.getWeight(),
-                                         type, workspace, tiles));
+                                         type, shapes, tiles));
   return success();
 }
 
@@ -132,15 +133,13 @@ static LogicalResult decomposeConv2dWeightGrad(Conv2dWeightGradOp op,
   int64_t tiles =
       tilesOf(input.getDimSize(0),
               std::clamp<int64_t>(mostPartElements / elements, 1, mostTiles));
-  int64_t workspace = workspaceOf(
-      ConvolutionPass::BackwardWeights, input.getShape(), type.getShape(),
-      cotangent.getShape(), op.getGroups(), input.getDimSize(0) / tiles);
+  Shapes shapes = {input.getShape(), type.getShape(), cotangent.getShape()};
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), tiles);
   Value parts = makeConvolution(
       rewriter, op, ConvolutionPass::BackwardWeights, op.getCotangent(),
       op.getInput(), RankedTensorType::get(shape, type.getElementType()),
-      workspace, tiles);
+      shapes, tiles);
   Operation *whole = nullptr;
   if (tiles == 1)
     whole = ReshapeOp::create(rewriter, op.getLoc(), type, parts, ValueRange());

@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from unittest import mock
 
 from harness import (
     DATA,
+    ENVIRONMENT,
     PATIENCE,
     IntegrationTest,
     Reference,
@@ -146,6 +148,18 @@ class Memory(MemoryTest):
                     DATA / f"{model}.pt2", self.rows(model, rows * 2 // pp), 2,
                     f"--pipeline-parallel-degree={pp}", f"--pipeline={schedule}",
                     f"--batch-size={rows}", f"--microbatches={pp}",
+                )  # fmt: skip
+
+    def test_channels(self) -> None:
+        """Groups and channels that do not fill a vector. How the library pads
+        them depends on the machine's vectors, for which a job is compiled."""
+        rows = self.rows("convnet", 2 * 36000)
+        for vectors in ("AVX512_CORE", "AVX2"):
+            limit = {"ONEDNN_MAX_CPU_ISA": vectors, "DNNL_MAX_CPU_ISA": vectors}
+            with self.subTest(vectors), mock.patch.dict(ENVIRONMENT, limit):
+                self.check(
+                    DATA / "convnet.pt2", rows, 2, "--batch-size=36000",
+                    "--microbatches=1",
                 )  # fmt: skip
 
     def test_other_phases(self) -> None:

@@ -6,49 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Device/Convolution.h"
+#include "LibraryObjects.h"
 #include "OneThread.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <oneapi/dnnl/dnnl.h>
+#include <string_view>
 
 using namespace smp;
 using namespace smp::runtime;
+using namespace smp::runtime::dnnl;
 
 namespace {
-
-/// Owns an object of the library's C interface.
-template <typename Handle, dnnl_status_t (*Destroy)(Handle)> class Owned {
-public:
-  Owned() = default;
-  Owned(Owned &&other) noexcept { std::swap(handle, other.handle); }
-  Owned &operator=(Owned &&other) noexcept {
-    std::swap(handle, other.handle);
-    return *this;
-  }
-  ~Owned() {
-    if (handle)
-      Destroy(handle);
-  }
-  Handle get() const { return handle; }
-  Handle *out() { return &handle; }
-  explicit operator bool() const { return handle; }
-
-private:
-  Handle handle = nullptr;
-};
-
-using Engine = Owned<dnnl_engine_t, dnnl_engine_destroy>;
-using Stream = Owned<dnnl_stream_t, dnnl_stream_destroy>;
-using Memory = Owned<dnnl_memory_t, dnnl_memory_destroy>;
-using Attributes = Owned<dnnl_primitive_attr_t, dnnl_primitive_attr_destroy>;
-using Description = Owned<dnnl_primitive_desc_t, dnnl_primitive_desc_destroy>;
-using Primitive = Owned<dnnl_primitive_t, dnnl_primitive_destroy>;
-using Iterator =
-    Owned<dnnl_primitive_desc_iterator_t, dnnl_primitive_desc_iterator_destroy>;
-
-bool ok(dnnl_status_t status) { return status == dnnl_success; }
 
 /// The tensors of a convolution (input, kernels, output), whatever is asked
 /// for.
@@ -171,8 +141,10 @@ struct Convolution::Impl {
   explicit Impl(const ConvolutionCommand &command) : command(command) {}
 
   bool prepare();
+  bool openLibrary();
+  bool choose();
   bool choose(bool layouts);
-  bool accept(const Description &chosen);
+  bool accept(const Description &candidate);
   bool makeReorder(Port &port, bool isResult, size_t &scratch);
   bool makeTiles();
   bool runTile(int64_t tile, std::array<std::byte *, 3> operands,
@@ -183,9 +155,11 @@ struct Convolution::Impl {
   std::string name;
   Engine engine;
   Attributes attributes;
+  Description chosen;
   Primitive primitive;
   std::array<Port, 3> ports; ///< a, b and c
   size_t scratchPlace = 0;   ///< behind the reordered operands
+  size_t scratchEnd = 0;     ///< bytes of a tile in use
   std::vector<Tile> tiles;
 };
 
@@ -205,17 +179,17 @@ bool Convolution::Impl::makeReorder(Port &port, bool isResult,
 }
 
 /// Takes an implementation if all that it needs fits.
-bool Convolution::Impl::accept(const Description &chosen) {
+bool Convolution::Impl::accept(const Description &candidate) {
   std::array<Role, 3> roles = rolesOf(command.pass);
   Layouts plain;
   if (!describe(command, /*choose=*/false, plain))
     return false;
-  size_t end = 0, scratch = scratchOf(chosen);
+  size_t end = 0, scratch = scratchOf(candidate);
   for (size_t i = 0; i < 3; ++i) {
     Port port;
     port.role = roles[i];
     port.plain = plain[roles[i]];
-    port.own = layoutOf(chosen, command.pass, roles[i]);
+    port.own = layoutOf(candidate, command.pass, roles[i]);
     // The kernels are the same for all tiles, their gradient has parts.
     bool shared = port.role == Kernels && i != 2;
     port.stride = shared ? 0 : dnnl_memory_desc_get_size(&port.plain);
@@ -228,9 +202,13 @@ bool Convolution::Impl::accept(const Description &chosen) {
     ports[i] = std::move(port);
   }
   scratchPlace = end;
-  auto available = size_t(command.scratch.bytes / command.tiles);
-  return end + scratch <= available &&
-         ok(dnnl_primitive_create(primitive.out(), chosen.get()));
+  scratchEnd = end + scratch;
+  return scratchEnd <= size_t(command.scratch.bytes / command.tiles);
+}
+
+/// The plain loops of the library, which are right and very slow.
+static bool isReference(std::string_view name) {
+  return name.starts_with("ref");
 }
 
 /// The library's implementations in its order of preference.
@@ -252,18 +230,25 @@ bool Convolution::Impl::choose(bool layouts) {
                                               hint.get())))
     return false;
   do {
-    Description chosen;
-    *chosen.out() = dnnl_primitive_desc_iterator_fetch(iterator.get());
+    Description candidate;
+    *candidate.out() = dnnl_primitive_desc_iterator_fetch(iterator.get());
     const char *info = "";
-    if (chosen && accept(chosen)) {
-      dnnl_primitive_desc_query(chosen.get(), dnnl_query_impl_info_str, 0,
-                                static_cast<void *>(&info));
-      name = info;
-      return true;
-    }
-    // In layouts of its own only the first is better than the plain ones.
-  } while (!layouts && ok(dnnl_primitive_desc_iterator_next(iterator.get())));
+    if (!candidate ||
+        !ok(dnnl_primitive_desc_query(candidate.get(), dnnl_query_impl_info_str,
+                                      0, static_cast<void *>(&info))) ||
+        (layouts && isReference(info)) || !accept(candidate))
+      continue;
+    name = info;
+    chosen = std::move(candidate);
+    return true;
+  } while (ok(dnnl_primitive_desc_iterator_next(iterator.get())));
   return false;
+}
+
+/// Layouts of the library's own first: those of a lesser instruction set, where
+/// the best do not fit, are better than plain ones.
+bool Convolution::Impl::choose() {
+  return choose(/*layouts=*/true) || choose(/*layouts=*/false);
 }
 
 bool Convolution::Impl::makeTiles() {
@@ -290,12 +275,17 @@ bool Convolution::Impl::makeTiles() {
   return true;
 }
 
-bool Convolution::Impl::prepare() {
+bool Convolution::Impl::openLibrary() {
   return ok(dnnl_engine_create(engine.out(), dnnl_cpu, 0)) &&
          ok(dnnl_primitive_attr_create(attributes.out())) &&
-         ok(dnnl_primitive_attr_set_scratchpad_mode(
-             attributes.get(), dnnl_scratchpad_mode_user)) &&
-         (choose(/*layouts=*/true) || choose(/*layouts=*/false)) && makeTiles();
+         ok(dnnl_primitive_attr_set_scratchpad_mode(attributes.get(),
+                                                    dnnl_scratchpad_mode_user));
+}
+
+bool Convolution::Impl::prepare() {
+  return openLibrary() && choose() &&
+         ok(dnnl_primitive_create(primitive.out(), chosen.get())) &&
+         makeTiles();
 }
 
 bool Convolution::Impl::reorder(const Tile &tile, size_t port,
@@ -358,6 +348,16 @@ Convolution::create(const ConvolutionCommand &command) {
                      shapeString(command.output),
                  "its version must be 2.6 or a later one of 2"};
   return std::unique_ptr<Convolution>(new Convolution(std::move(impl)));
+}
+
+std::optional<int64_t>
+Convolution::scratchBytes(const ConvolutionCommand &command) {
+  useOneThread();
+  Impl impl(command);
+  impl.command.scratch.bytes = std::numeric_limits<int64_t>::max();
+  if (!impl.openLibrary() || !impl.choose())
+    return std::nullopt;
+  return int64_t(impl.scratchEnd);
 }
 
 void Convolution::run(const float *a, const float *b, float *c, float *scratch,

@@ -191,6 +191,29 @@ TEST(ConvolutionTest, UsesMemoryThatItHas) {
   EXPECT_NE((*poor)->implementation(), (*rich)->implementation());
 }
 
+TEST(ConvolutionTest, SaysWhatItUses) {
+  // Some channels to a group, one, and none that fill a vector.
+  for (ConvolutionCommand c :
+       {shape(4, 2, 16, 32, 1), shape(4, 2, 5, 10, 5), shape(4, 4, 6, 4, 2),
+        shape(2, 1, 1, 1, 1), shape(2, 1, 12, 20, 1)}) {
+    Images images = randomImages(c);
+    for (ConvolutionPass pass : passes) {
+      c.pass = pass;
+      std::optional<int64_t> bytes = Convolution::scratchBytes(c);
+      ASSERT_TRUE(bytes);
+      EXPECT_LE(*bytes, plenty * 4);
+      c.scratch.bytes = plenty * 4 * c.tiles;
+      auto rich = Convolution::create(c);
+      c.scratch.bytes = *bytes * c.tiles;
+      auto exact = Convolution::create(c);
+      ASSERT_TRUE(rich && exact);
+      EXPECT_EQ((*rich)->implementation(), (*exact)->implementation());
+      int64_t floats = (*bytes + 255) / 256 * 64;
+      EXPECT_EQ(compute(c, images, plenty), compute(c, images, floats));
+    }
+  }
+}
+
 TEST(ConvolutionTest, ThreadsChangeNoBit) {
   for (int64_t groups : {1, 16})
     for (ConvolutionPass pass : passes) {

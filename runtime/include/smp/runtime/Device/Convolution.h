@@ -9,7 +9,8 @@
 // which takes milliseconds and memory: once, before the first step. A step
 // then only executes it, in memory that the compiler has planned. What the
 // library would like but does not fit there (images and kernels in an order of
-// its own, columns) is not chosen.
+// its own, columns) is not chosen. The compiler asks for what it likes on the
+// machine that it compiles for; elsewhere it may have to take something else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,7 @@
 #include "smp/runtime/Job/Job.h"
 
 #include <memory>
+#include <optional>
 
 namespace smp::runtime {
 
@@ -29,6 +31,10 @@ public:
   static Result<std::unique_ptr<Convolution>>
   create(const ConvolutionCommand &command);
   ~Convolution();
+
+  /// Bytes of scratch memory that a tile takes if there is enough; none if the
+  /// library has no implementation. The operands of the command do not matter.
+  static std::optional<int64_t> scratchBytes(const ConvolutionCommand &command);
 
   /// Computes tiles [begin, end) on the calling thread alone. Different tiles
   /// may run at once. The pointers are those of the command's operands; NaN is
