@@ -53,6 +53,12 @@ void smp::handleSignal(int signal, void (*handler)(int), int flags) {
   sigaction(signal, &action, nullptr);
 }
 
+bool smp::isIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 &&
+         !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
+}
+
 void smp::leaveSignalsToOthers() {
   sigset_t set;
   sigemptyset(&set);

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -223,14 +224,15 @@ class Endings(IntegrationTest):
             process.kill()
             process.communicate()
 
-    def test_interrupt_finishes_the_step_and_saves(self) -> None:
-        for transport in ("threads", "mpi"):
-            with self.subTest(transport=transport):
+    def test_signals_finish_the_step_and_save(self) -> None:
+        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        for transport, name in itertools.product(("threads", "mpi"), signals):
+            with self.subTest(transport=transport, signal=name):
                 checkpoints = self.path("checkpoints")
                 process, metrics = self.begin(
                     2, f"--transport={transport}", "--checkpoint-dir", checkpoints
                 )
-                process.send_signal(signal.SIGINT)
+                process.send_signal(name)
                 errors = process.communicate(timeout=STARTS_WITHIN)[1]
                 self.assertEqual(process.returncode, 130, errors)
                 steps = len(read_metrics(metrics))
@@ -239,6 +241,21 @@ class Endings(IntegrationTest):
                 self.assertTrue(saved, sorted(checkpoints.iterdir()))
                 for file in saved:
                     self.assertTrue(read_safetensors(file)[0])
+
+    def test_a_run_under_nohup_outlives_its_terminal(self) -> None:
+        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        try:
+            runs = [self.begin(2, f"--transport={name}") for name in ("threads", "mpi")]
+        finally:
+            signal.signal(signal.SIGHUP, before)
+        for process, metrics in runs:
+            process.send_signal(signal.SIGHUP)
+            steps = len(read_metrics(metrics))
+            deadline = time.monotonic() + STARTS_WITHIN
+            while len(read_metrics(metrics)) < steps + 20 and process.poll() is None:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.05)
+            self.assertIsNone(process.poll())
 
     def test_survivors_of_a_killed_rank_end(self) -> None:
         for victim in (0, 3):

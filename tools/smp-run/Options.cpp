@@ -270,10 +270,12 @@ std::string run::helpText() {
       text += std::string(" [default: ") + spec.fallback + "]";
     text += "\n";
   }
-  text += "\nCtrl-C finishes the step, saves if --checkpoint-dir is given, and "
-          "ends; twice ends at once.\n\n"
-          "exit codes: 0 done; 1 an error, said on stderr; 2 a wrong command "
-          "line; 3 another rank was lost; 130 stopped by Ctrl-C after the step "
-          "was finished\n";
+  text +=
+      "\nCtrl-C, SIGTERM and SIGHUP finish the step, save if "
+      "--checkpoint-dir is given, and end; twice ends at once. An mpirun of "
+      "one's own wants SIGUSR1 for it.\n\n"
+      "exit codes: 0 done; 1 an error, said on stderr; 2 a wrong command "
+      "line; 3 another rank was lost; 130 stopped by a signal after the step "
+      "was finished\n";
   return text;
 }

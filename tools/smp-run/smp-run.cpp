@@ -188,10 +188,11 @@ int main(int argc, char **argv) {
   }
   if (auto error = checkUsage(*options))
     return report(*error, WrongUsage);
-  installStopHandler();
+  bool isRankOfMpi = underMpi() && options->transport == "mpi";
+  installStopHandler(isRankOfMpi);
   if (isatty(STDERR_FILENO))
     setenv("SMP_RUN_TERMINAL", "1", 1);
-  if (underMpi() && options->transport == "mpi")
+  if (isRankOfMpi)
     return runAsMpiRank(*options);
   Result<int> ranks = chooseRanks(*options);
   if (!ranks)

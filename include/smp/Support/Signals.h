@@ -22,6 +22,9 @@ namespace smp {
 /// on every other that has asked by `useSignalStack`.
 void handleSignal(int signal, void (*handler)(int), int flags = 0);
 
+/// Whether whoever started the process wants it to ignore a signal (nohup).
+bool isIgnored(int signal);
+
 /// Gives the calling thread a stack for handlers, for as long as it lives.
 void useSignalStack();
 

@@ -365,13 +365,17 @@ void runtime::stopLiveness() {
 }
 
 static void onStop(int signal) {
-  if (stopSignals.fetch_add(1) > 0 && signal == SIGINT)
+  if (stopSignals.fetch_add(1) > 0 && signal != SIGUSR1)
     _exit(130);
 }
 
-void runtime::installStopHandler() {
-  handleSignal(SIGINT, onStop, SA_RESTART);
-  handleSignal(SIGUSR1, onStop, SA_RESTART);
+void runtime::installStopHandler(bool isRankOfMpi) {
+  for (int signal : {SIGINT, SIGUSR1})
+    handleSignal(signal, onStop, SA_RESTART);
+  if (!isIgnored(SIGHUP))
+    handleSignal(SIGHUP, onStop, SA_RESTART);
+  if (!isRankOfMpi)
+    handleSignal(SIGTERM, onStop, SA_RESTART);
 }
 
 bool runtime::stopRequested() { return stopSignals.load() > 0; }

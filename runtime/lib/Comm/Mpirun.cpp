@@ -7,6 +7,7 @@
 
 #include "LineRelay.h"
 #include "LocalRanks.h"
+#include "smp/Support/Signals.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Comm/MpiTransport.h"
 #include <array>
@@ -80,7 +81,7 @@ runtime::mpirunCommand(int ranks, const std::vector<std::string> &program) {
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   // Not the handlers and masks of the parent.
-  for (int signal : {SIGINT, SIGUSR1, SIGCHLD})
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD})
     std::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -107,7 +108,8 @@ public:
     std::signal(SIGCHLD, SIG_DFL); // ignored, a child's status would be lost
     sigemptyset(&waited);
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, connectedSignal})
-      sigaddset(&waited, signal);
+      if (!isIgnored(signal))
+        sigaddset(&waited, signal);
     sigprocmask(SIG_BLOCK, &waited, &before);
     descriptor = signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK);
   }
@@ -216,9 +218,9 @@ static constexpr std::chrono::milliseconds retryPause{500};
 /// For ranks that outlive an mpirun which was killed, and end then.
 static constexpr std::chrono::milliseconds lastWordsPause{1000};
 
-/// Hands signals on until mpirun is over. It ends the job on SIGINT, but hands
-/// SIGUSR1 to the ranks, which then finish their step; a second SIGINT ends
-/// the job at once.
+/// Hands signals on until mpirun is over. It ends the job on those that ask for
+/// an end, but hands SIGUSR1 to the ranks, which then finish their step; a
+/// second one ends the job at once.
 static Result<int> waitForMpirun(pid_t child, const Signals &signals,
                                  RankWatch &watch, LineRelay &lines,
                                  int &interrupts) {
@@ -227,15 +229,14 @@ static Result<int> waitForMpirun(pid_t child, const Signals &signals,
   for (int signal = 0;;
        signal = signals.next(watch.betweenLooks(), lines.descriptor())) {
     lines.forward(interrupts > 0);
-    interrupts += signal == SIGINT;
+    bool asks = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    interrupts += asks;
     if (signal == connectedSignal)
       watch.setConnected();
-    if (signal == SIGTERM || signal == SIGHUP)
-      kill(child, signal);
     // Again and again: ranks that are only starting may miss it.
     auto now = std::chrono::steady_clock::now();
     bool again = interrupts > 0 && now - lastSent > retryPause;
-    if (signal == SIGINT || (again && !watch.hasEnded())) {
+    if (asks || (again && !watch.hasEnded())) {
       kill(child, interrupts > 1 ? SIGTERM : SIGUSR1);
       lastSent = now;
     }

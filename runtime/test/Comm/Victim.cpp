@@ -70,7 +70,8 @@ static int runRank(const char *scenario) {
   Result<std::unique_ptr<Comm>> comm = createMpiComm();
   if (!comm)
     return 1;
-  installStopHandler();
+  installStopHandler(/*isRankOfMpi=*/true);
+  sendLastWordsTo(openLastWords());
   std::printf("process %d\n", getpid());
   std::fflush(stdout);
   Status status = startLiveness(**comm, {"victim", 2});

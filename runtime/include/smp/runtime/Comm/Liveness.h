@@ -75,9 +75,11 @@ Status startLiveness(Comm &comm, const LivenessOptions &options = {});
 /// Where a survivor's line is written; default: standard error.
 void sendLastWordsTo(int descriptor);
 
-/// From now on SIGINT and SIGUSR1 ask for an end after the current step; a
-/// second SIGINT ends the process.
-void installStopHandler();
+/// From now on SIGINT, SIGUSR1, SIGTERM and SIGHUP ask for an end after the
+/// current step; a second one, but for SIGUSR1, ends the process. SIGHUP stays
+/// ignored if it is (nohup). To a rank under MPI, SIGTERM is mpirun's way to end
+/// it at once (`watchStart`, `startLiveness`).
+void installStopHandler(bool isRankOfMpi);
 bool stopRequested();
 
 /// Before the end of MPI: whoever leaves first may have mpirun hurry the
