@@ -21,7 +21,7 @@ from harness import (
     run,
     write_safetensors,
 )
-from test_optimizers import Tagger
+from test_optimizers import Tagger, loss_of as loss_of_parts
 
 import torch  # isort: skip
 import smp  # isort: skip
@@ -96,6 +96,13 @@ def loss_of(model, inputs: dict):
     return loss["loss"] if isinstance(loss, dict) else loss
 
 
+def in_double(inputs: dict) -> dict:
+    return {
+        name: value.double() if value.is_floating_point() else value
+        for name, value in inputs.items()
+    }
+
+
 class BatchesTest(IntegrationTest):
     def export(self, kind):
         torch.manual_seed(3)
@@ -125,17 +132,13 @@ class BatchesTest(IntegrationTest):
         return job
 
 
-def train_torch(model, inputs: dict, steps: list[slice]) -> tuple[list, dict]:
+def train_torch(model, inputs: dict, steps: list[slice], loss_of=loss_of) -> tuple[list, dict]:
     model = copy.deepcopy(model).double()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     losses = []
     for rows in steps:
         optimizer.zero_grad()
-        batch = rows_of(inputs, rows)
-        loss = loss_of(model, {
-            name: value.double() if value.is_floating_point() else value
-            for name, value in batch.items()
-        })  # fmt: skip
+        loss = loss_of(model, in_double(rows_of(inputs, rows)))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIPPING)
         optimizer.step()
@@ -154,7 +157,10 @@ class LastBatch(BatchesTest):
             "--transport=threads", "--threads=1", "--ranks", pp * owners,
         )  # fmt: skip
         kept = epoch - epoch % ROWS if config.get("drop_last") else epoch
-        losses, parameters = train_torch(model, inputs, batches(kept))
+        parts = pieces * config.get("gradient_accumulation", 1)
+        losses, parameters = train_torch(
+            model, inputs, batches(kept), self.loss(config, owners, parts)
+        )
         self.assertLosses(trained.losses, losses, 1e-5)
         for name, expected in parameters.items():
             got = torch.frombuffer(
@@ -162,6 +168,16 @@ class LastBatch(BatchesTest):
             ).view(expected.shape)
             moved = (expected.detach() - model.get_parameter(name)).abs().max()
             self.assertLessEqual((got - expected).abs().max(), 1e-3 * moved, name)
+
+    @staticmethod
+    def loss(config: dict, owners: int, parts: int):
+        """Of a step, each owner's rows in so many parts."""
+        normalization = config.get("loss_normalization", "step")
+        if normalization == "step":
+            return loss_of
+        return lambda model, inputs: loss_of_parts(
+            model, inputs, normalization, owners * parts, owners
+        )
 
     def exported(self, kind):
         if kind not in self.models:
@@ -180,6 +196,18 @@ class LastBatch(BatchesTest):
         for kind, (pp, owners, pieces) in itertools.product(kinds, layouts):
             with self.subTest(kind.__name__, pp=pp, owners=owners, pieces=pieces):
                 self.check(kind, pp, owners, pieces, EPOCH)
+
+    def test_of_accumulated_batches(self) -> None:
+        """The padding may be a whole batch of them."""
+        for normalization in ("step", "microbatch", "sum"):
+            for owners, pieces in ((1, 2), (2, 1), (2, 2)):
+                config = {
+                    "gradient_accumulation": 2,
+                    "batch_size": ROWS // owners // 2,
+                    "loss_normalization": normalization,
+                }
+                with self.subTest(owners=owners, pieces=pieces, **config):
+                    self.check(Tagger, 2, owners, pieces, EPOCH, **config)
 
     def test_of_losses_with_several_terms(self) -> None:
         for kind, pp in ((SeveralLosses, 2), (Penalties, 2), (TimeFirst, 2)):

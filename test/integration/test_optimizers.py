@@ -97,12 +97,13 @@ def linear_rate(step: int, base: float, rates: dict) -> float:
 
 
 def loss_of(model, batch: dict, normalization: str, parts: int, owners: int):
-    """The loss of a step that is cut into equal parts."""
+    """The loss of a step that is cut into equal parts; it may lack the last rows."""
     if normalization == "step":
         return model(**batch)
+    size = ROWS // parts
     pieces = [
-        {name: value.chunk(parts)[part] for name, value in batch.items()}
-        for part in range(parts)
+        {name: value[at : at + size] for name, value in batch.items()}
+        for at in range(0, len(batch["labels"]), size)
     ]
     means = [model(**piece) for piece in pieces if (piece["labels"] != -100).any()]
     return sum(means) / (parts if normalization == "microbatch" else owners)
