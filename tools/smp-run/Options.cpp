@@ -160,8 +160,9 @@ static const std::vector<OptionSpec> &optionSpecs() {
        "0",
        number<double>(&Options::temperature, 0.0, "a number of at least 0")},
       {"dump-parameters", "FILE",
-       "write all parameters at the end to one safetensors file", "",
-       text(&Options::dumpParameters)},
+       "write all parameters that the job uses at the end to one safetensors "
+       "file",
+       "", text(&Options::dumpParameters)},
       {"print-ranks", "",
        "print the grid of ranks and groups of --config and --ranks; needs no "
        "job. Under mpirun every group is built and used once",

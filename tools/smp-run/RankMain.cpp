@@ -166,7 +166,8 @@ Status Run::start() {
                        session->initialize(source));
   if (!unused.empty())
     say("note: '" + source + "' holds " + std::to_string(unused.size()) +
-        " tensors that the model has not, as '" + unused.front() + "'");
+        (unused.size() == 1 ? " tensor" : " tensors") +
+        " that the job does not use, as '" + unused.front() + "'");
   return {};
 }
 

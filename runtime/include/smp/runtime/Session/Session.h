@@ -74,7 +74,7 @@ public:
   // Weights (SessionWeights.cpp).
 
   /// Initial values: "random", "reference" or a safetensors file. Returns the
-  /// names in the file that the model has not.
+  /// names in the file that the job does not use.
   Result<std::vector<std::string>> initialize(const std::string &source);
   Status save(const std::string &directory, const Progress &progress);
   Result<Resumed> resume(const std::string &directory);
