@@ -178,8 +178,10 @@ class RunErrors(IntegrationTest):
         whole = weights.read_bytes()
         weights.write_bytes(whole[: len(whole) - 100])
         self.expect("weights.safetensors", *begin)
-        weights.write_bytes(whole)
-        self.assertEqual(run("smp-run", *begin, "--transport=threads").code, 0)
+        write_safetensors(weights, initial | {"idle": other})
+        finished = run("smp-run", *begin, "--transport=threads")
+        self.assertEqual(finished.code, 0, finished.errors)
+        self.assertIn("1 tensor that the job does not use, as 'idle'", finished.errors)
 
     def test_loss_that_is_no_number(self) -> None:
         for transport in ("threads", "mpi"):
