@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import RANKS, FaultTest, Job, answers_termination
+from faults import RANKS, FaultTest, Job, answers_termination, marked
 from harness import BIN, main
 from test_errors import FOREVER, STARTS_WITHIN, ranks_below
 from test_layouts import config_of
@@ -178,6 +178,33 @@ class Moments(FaultTest):
             job.process.kill()
             job.end(ENDS_WITHIN)
             self.assertWhole("mlp", checkpoints, "threads")
+
+    def test_all_stopped_and_continued(self) -> None:
+        """By the host, say: who slept as long as all others has lost nobody."""
+        for transport in ("threads", "mpi"):
+            metrics = self.path("run.jsonl")
+            job = self.launch(
+                self.words(
+                    "mlp", "--init=reference", f"--ranks={RANKS}",
+                    f"--steps={FOREVER}", "--metrics", metrics,
+                    f"--stall-timeout={STALL}", f"--transport={transport}",
+                )  # fmt: skip
+            )
+            job.until(metrics.exists, "the first step")
+            processes = marked(job.mark)
+            for process in processes:
+                os.kill(process, signal.SIGSTOP)
+            time.sleep(2 * STALL + 2)
+            lines = metrics.read_bytes().count(b"\n")
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+            time.sleep(STALL + 1)
+            job.until(
+                lambda: metrics.read_bytes().count(b"\n") > lines + 100, "more steps"
+            )
+            job.process.send_signal(signal.SIGINT)
+            job.end(ENDS_WITHIN)
+            self.assertEqual(job.process.returncode, 130, job.errors)
 
     def test_nothing_outlives_who_started_it(self) -> None:
         metrics = self.path("run.jsonl")
@@ -357,6 +384,13 @@ class Strangers(FaultTest):
         self.assertIn(
             f"expects rank 3 to say what it is within {STALL} s, got nothing", job.errors
         )
+
+    def test_a_program_that_knows_no_mpi(self) -> None:
+        job = self.together(["true"], f"--stall-timeout={STALL}")
+        lines = re.findall(
+            r"rank (\d): no sign of life from rank 3 during start of MPI", job.errors
+        )
+        self.assertEqual(sorted(lines), ["0", "1", "2"], job.errors)
 
 
 if __name__ == "__main__":

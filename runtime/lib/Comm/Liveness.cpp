@@ -86,14 +86,19 @@ static int findLost(const Watch &state) {
 /// So long a rank that was stopped knows nothing of the others.
 static constexpr std::chrono::seconds wakingTime{10};
 
-/// Whether this process itself was stopped for longer than the others bear, or
-/// has just been woken.
+/// Whether this process itself was stopped for longer than the others bear.
+static bool sleeps(const Watch &state) {
+  Clock::duration now = Clock::now().time_since_epoch(),
+                  look(state.lastLook.load());
+  return look.count() != 0 &&
+         now - look > std::chrono::seconds(state.stallSeconds);
+}
+
+/// Likewise, or it has just been woken.
 static bool hasOverslept(const Watch &state) {
   Clock::duration now = Clock::now().time_since_epoch(),
-                  look(state.lastLook.load()), woke(state.woke.load());
-  bool sleeps = look.count() != 0 &&
-                now - look > std::chrono::seconds(state.stallSeconds);
-  return sleeps || (woke.count() != 0 && now - woke < wakingTime);
+                  woke(state.woke.load());
+  return sleeps(state) || (woke.count() != 0 && now - woke < wakingTime);
 }
 
 /// How often an end was asked for.
@@ -243,7 +248,11 @@ static int findStalled(const Watch &state, std::vector<Pulse> &pulses) {
   Clock::time_point now = Clock::now();
   for (int rank = 0; rank < state.ranks.load(); ++rank) {
     const BoardEntry &entry = board->ranks[rank];
-    if (!entry.process.load() || entry.isOver.load())
+    // One of this host that nobody has seen is a program that ended, or hangs,
+    // before it was a rank.
+    bool isHere = entry.process.load() ||
+                  (state.alone.load() && state.ranksHere == state.ranks.load());
+    if (!isHere || entry.isOver.load())
       continue;
     uint64_t beats = entry.beats.load();
     if (beats != pulses[rank].beats)
@@ -263,12 +272,12 @@ static void watchPeers(Watch &state) {
       pulses.assign(state.ranks.load(), Pulse());
       last = board;
     }
-    Clock::duration now = Clock::now().time_since_epoch(),
-                    look(state.lastLook.load());
-    if (look.count() != 0 &&
-        now - look > std::chrono::seconds(state.stallSeconds))
-      state.woke = now.count();
-    state.lastLook = now.count();
+    if (sleeps(state)) {
+      state.woke = Clock::now().time_since_epoch().count();
+      // The others may have been stopped as well, and wake later.
+      pulses.assign(state.ranks.load(), Pulse());
+    }
+    state.lastLook = Clock::now().time_since_epoch().count();
     if (state.alone.load())
       lookAround(state);
     else
@@ -276,7 +285,7 @@ static void watchPeers(Watch &state) {
     // Looking comes after a pause: mpirun tells of a death as well, and when
     // this process itself was stopped, the others need a moment to beat.
     state.wake.wait_for(lock, std::chrono::milliseconds(250));
-    if (state.stopping || state.board.load() != last)
+    if (state.stopping || state.board.load() != last || sleeps(state))
       continue;
     if (int lost = findLost(state); lost >= 0)
       leave(&state, Ending::Lost, lost);

@@ -190,6 +190,12 @@ void RankWatch::look() {
   Clock::time_point now = Clock::now();
   if (now - lastLook < betweenLooks() / 2)
     return;
+  // Stopped with its ranks, which Ctrl-Z, a debugger or the host may do, it
+  // does not know how they fared meanwhile.
+  if (lastLook != Clock::time_point() &&
+      now - lastLook > std::chrono::seconds(stallSeconds))
+    for (auto &[rank, entry] : known)
+      entry.running = now;
   lastLook = now;
   if (int(known.size()) < ranks)
     for (const LocalRank &found : ranksStartedBy(mpirun))
