@@ -73,10 +73,11 @@ static bool readsRowWeights(const Job &job, const Schedule &schedule) {
   });
 }
 
-/// An error unless the samples make whole batches, or the last one may be
-/// padded or left out.
+/// An error unless the samples make whole batches, those from `first` on too,
+/// or the last one may be padded or left out.
 static Status checkLastBatch(const std::string &path, int64_t samples,
-                             int64_t rows, bool pads, LastBatch last) {
+                             int64_t first, int64_t rows, bool pads,
+                             LastBatch last) {
   std::string got = ", got " + std::to_string(samples);
   if (last == LastBatch::Dropped && samples < rows)
     return Error{"'" + path + "': expects at least " + std::to_string(rows) +
@@ -85,8 +86,17 @@ static Status checkLastBatch(const std::string &path, int64_t samples,
                      got,
                  "use more data, fewer replicas, or compile with a smaller "
                  "'batch_size'"};
-  if (last == LastBatch::Dropped || pads || samples % rows == 0)
+  if (last == LastBatch::Dropped || pads ||
+      (samples % rows == 0 && first % rows == 0))
     return {};
+  if (samples % rows == 0)
+    return Error{"'" + path + "': expects a multiple of " +
+                     std::to_string(rows) +
+                     " samples to be left of the epoch that is resumed, as "
+                     "this model's loss cannot leave out padded rows, got " +
+                     std::to_string(samples - first),
+                 "resume with the replicas and the batch of the run that "
+                 "saved, or compile with 'drop_last' to leave out the rest"};
   return Error{
       "'" + path + "': expects a multiple of " + std::to_string(rows) +
           " samples, as this model's loss cannot leave out padded "
@@ -104,19 +114,33 @@ Result<int64_t> Session::agreeOnSize(const std::string &path,
                                      const Dataset *data,
                                      const Schedule &schedule, int64_t rows,
                                      LastBatch last) {
-  int64_t samples = data ? data->size() : 0;
+  int64_t own = data ? data->size() : 0;
   bool pads = readsRowWeights(theJob, schedule);
   SMP_ASSIGN_OR_RETURN(
       std::vector<std::string> all,
-      theComm.allGatherObjects(theComm.world(), std::to_string(samples) +
-                                                    (pads ? " pads" : "")));
-  for (const std::string &text : all) {
-    samples = std::max<int64_t>(samples, std::stoll(text));
-    pads |= text.ends_with("pads");
+      theComm.allGatherObjects(theComm.world(),
+                               std::to_string(own) + (pads ? " pads" : "")));
+  Status status;
+  int64_t samples = 0;
+  for (size_t rank = 0, reader = 0; rank < all.size(); ++rank) {
+    int64_t other = std::stoll(all[rank]);
+    pads |= all[rank].ends_with("pads");
+    if (samples == 0)
+      samples = other, reader = rank;
+    if (status && other > 0 && other != samples)
+      status =
+          Error{"'" + path + "' expects the same data on all ranks, got " +
+                    std::to_string(samples) + " samples on rank " +
+                    std::to_string(reader) + " and " + std::to_string(other) +
+                    " on rank " + std::to_string(rank),
+                "copy one file to all hosts"};
   }
-  if (samples > 0)
-    SMP_RETURN_IF_ERROR(
-        agree(theComm, checkLastBatch(path, samples, rows, pads, last)));
+  // Evaluation begins with the first sample.
+  bool resumes = last != LastBatch::OfEvaluation && samples > 0;
+  int64_t first = resumes ? begin.samples % samples : 0;
+  if (status && samples > 0)
+    status = checkLastBatch(path, samples, first, rows, pads, last);
+  SMP_RETURN_IF_ERROR(agree(theComm, status));
   return samples;
 }
 

@@ -253,6 +253,49 @@ TEST(SessionTest, RowsThatCannotBePaddedMakeWholeSteps) {
       << status.error().message;
 }
 
+TEST(SessionTest, RowsThatCannotBePaddedMakeWholeStepsBehindACheckpoint) {
+  RegressionShape shape;
+  shape.pp = 2;
+  std::string job = writeJob(makeRegressionJob(shape), "resumed");
+  std::string data = writeRegressionData(shape, 24, "resumed");
+  for (int64_t samples : {0, 12, 18, 24 + 6, 48}) {
+    Status status = runThreads(2, [&](Comm &comm) -> Status {
+      SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(job, comm, {}));
+      session->setProgress({samples / 6, samples, 0, 0});
+      return session->openTrainingData(data);
+    });
+    EXPECT_EQ(bool(status), samples % 12 == 0) << samples;
+    if (!status)
+      EXPECT_NE(status.error().message.find(
+                    "expects a multiple of 12 samples to be left of the epoch "
+                    "that is resumed, as this model's loss cannot leave out "
+                    "padded rows, got " +
+                    std::to_string(24 - samples % 24)),
+                std::string::npos)
+          << status.error().message;
+  }
+}
+
+TEST(SessionTest, RanksReadTheSameData) {
+  RegressionShape shape;
+  shape.pp = 2;
+  std::string job = writeJob(makeRegressionJob(shape), "same");
+  const std::string data[] = {writeRegressionData(shape, 24, "longer"),
+                              writeRegressionData(shape, 12, "shorter")};
+  Status status = runThreads(2, [&](Comm &comm) -> Status {
+    SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::create(job, comm, {}));
+    return session->openTrainingData(data[comm.rank()]);
+  });
+  ASSERT_FALSE(bool(status));
+  EXPECT_NE(status.error().message.find("expects the same data on all ranks, "
+                                        "got 24 samples on rank 0 and 12 on "
+                                        "rank 1"),
+            std::string::npos)
+      << status.error().message;
+}
+
 TEST(SessionTest, ErrorsNameRankActionAndStep) {
   RegressionShape shape;
   shape.pp = 2;
