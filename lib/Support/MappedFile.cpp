@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -168,12 +169,6 @@ Status smp::checkWritable(const std::string &path) {
   return {};
 }
 
-bool smp::isSameFile(const std::string &a, const std::string &b) {
-  struct stat left, right;
-  return stat(a.c_str(), &left) == 0 && stat(b.c_str(), &right) == 0 &&
-         left.st_dev == right.st_dev && left.st_ino == right.st_ino;
-}
-
 /// Devices and pipes are written into: a rename would put a file in their
 /// place.
 static Status writeInto(const std::string &path, std::string_view content) {
@@ -201,6 +196,19 @@ static std::string followLinks(std::string path) {
     path = std::move(next);
   }
   return path;
+}
+
+bool smp::isSameFile(const std::string &a, const std::string &b) {
+  struct stat left, right;
+  int gone = (stat(a.c_str(), &left) != 0) + (stat(b.c_str(), &right) != 0);
+  if (gone == 0)
+    return left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+  std::error_code code;
+  auto place = [&](const std::string &path) {
+    return std::filesystem::weakly_canonical(
+        std::filesystem::absolute(followLinks(path), code), code);
+  };
+  return gone == 2 && !place(a).empty() && place(a) == place(b);
 }
 
 Status smp::writeFileAtomically(const std::string &given,

@@ -49,6 +49,13 @@ class Outputs(IntegrationTest):
                         f"--{option}={begin[2]}")  # fmt: skip
         self.expect("option '--trace' expects a file of its own", *begin,
                     f"--metrics={file}", f"--trace={file}")  # fmt: skip
+        # By other words.
+        self.expect("option '--trace' expects a file of its own", *begin,
+                    f"--metrics={self.folder}/new",
+                    f"--trace={self.folder}/./new")  # fmt: skip
+        for part in ("job.json", "kernels.so"):
+            self.expect("which is part of the job", *begin,
+                        f"--metrics={begin[0]}/{part}")  # fmt: skip
         self.expect("expects a folder that can be written", *begin,
                     f"--checkpoint-dir={file / 'checkpoints'}")  # fmt: skip
         self.assertTrue(begin[2].stat().st_size)
@@ -146,6 +153,37 @@ class Outputs(IntegrationTest):
         self.assertEqual(finished.returncode, 0)
         options = [o for o in words[1:] if o != "--init=reference"]
         self.assertIn("resumed", run("smp-run", *options, "--resume").errors)
+
+    def test_a_reader_that_leaves(self) -> None:
+        """Ctrl-C ends `tee` as well, and nobody reads what a run says."""
+        for transport in ("threads", "mpi"):
+            begin, folder = self.begin(steps=100_000_000), self.path("checkpoints")
+            begin[-1] = f"--transport={transport}"
+            words = [BIN / "smp-run", *begin, "--checkpoint-dir", folder]
+            process = subprocess.Popen(
+                list(map(str, words)), stderr=subprocess.PIPE, env=ENVIRONMENT
+            )
+            self.addCleanup(process.kill)
+            while b"step 1/" not in process.stderr.readline():
+                self.assertIsNone(process.poll())
+            process.stderr.close()
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE), 130)
+            self.assertTrue(list(folder.glob("step-*_partial")))
+
+    def test_output_that_nobody_gets(self) -> None:
+        for words in (["--help"], ["--version"], ["--print-ranks", "--ranks=2"]):
+            with open("/dev/full", "wb") as full:
+                finished = subprocess.run(
+                    [BIN / "smp-run", *words], stdout=full, stderr=subprocess.PIPE,
+                    text=True, timeout=PATIENCE,
+                )  # fmt: skip
+            self.assertEqual(finished.returncode, 1)
+            self.assertEqual(
+                finished.stderr,
+                "smp-run: error: cannot write to standard output: No space left on "
+                "device\n",
+            )
 
 
 class Interrupts(IntegrationTest):

@@ -67,5 +67,8 @@ void smp::run::installLastWords() {
   action.sa_sigaction = onBusError;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGBUS, &action, nullptr);
-  std::signal(SIGXFSZ, SIG_IGN); // the write fails, and that is said
+  // The write fails instead, and that is said. Who reads our messages may go
+  // before us: Ctrl-C ends `tee` too, and must not keep a run from saving.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
 }

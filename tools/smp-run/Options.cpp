@@ -225,6 +225,7 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
         return Error{"expects one job folder, got '" + options.job + "' and '" +
                      argument + "'"};
       options.job = argument;
+      options.words.push_back(argument);
       continue;
     }
     size_t equals = argument.find('=');
@@ -232,6 +233,7 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
     const OptionSpec *spec = findSpec(name);
     if (!spec && isConfigFlag(argument)) {
       options.configFlags.push_back(argument);
+      options.words.push_back(argument);
       continue;
     }
     if (!spec)
@@ -249,6 +251,7 @@ Result<Options> run::parseOptions(const std::vector<std::string> &arguments) {
       value = arguments[++i];
     if (Status status = spec->set(options, value); !status)
       return Error{"option '--" + name + "' " + status.error().message};
+    options.words.push_back(isSwitch ? argument : "--" + name + "=" + value);
     if (!isOwnMatter(name))
       options.agreed[name] = agreedValue(*spec, value);
   }

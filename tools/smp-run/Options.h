@@ -42,6 +42,8 @@ struct Options {
   /// The options given that all ranks must agree on, and their values for the
   /// eye. A file may have another name on each host: 'a file' is said of it.
   std::map<std::string, std::string> agreed;
+  /// The command line again, each option and its value in one word.
+  std::vector<std::string> words;
 };
 
 Result<Options> parseOptions(const std::vector<std::string> &arguments);

@@ -11,11 +11,15 @@
 #include "smp/Support/MappedFile.h"
 #include "smp/runtime/Comm/Liveness.h"
 #include "smp/runtime/Device/CpuDevice.h"
+#include "smp/runtime/Job/JobReader.h"
 #include "smp/runtime/Session/Trainer.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sched.h>
+#include <span>
 #include <unistd.h>
 
 using namespace smp;
@@ -28,6 +32,13 @@ static int coresOfHost() {
   if (sched_getaffinity(0, sizeof set, &set) != 0)
     return 1;
   return std::max(CPU_COUNT(&set), 1);
+}
+
+Status run::print(const std::string &text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+    return Error{std::string("cannot write to standard output: ") +
+                 std::strerror(errno)};
+  return {};
 }
 
 static Result<int> ranksOnHost(Comm &comm) {
@@ -171,38 +182,53 @@ Status Run::start() {
   return {};
 }
 
+namespace {
+/// An option that names a file, and the file.
+struct NamedFile {
+  const char *option;
+  const std::string &path;
+};
+} // namespace
+
+/// Whether a file can be written, and nothing is lost by it.
+static Status checkOutput(const NamedFile &output, const Options &options,
+                          std::span<const NamedFile> earlier) {
+  std::string option = "option '--" + std::string(output.option) + "'";
+  const std::string &path = output.path;
+  auto refuse = [&](const std::string &why, const char *note) {
+    return Error{option + " expects a file of its own, got '" + path +
+                     "', which " + why,
+                 note};
+  };
+  for (const NamedFile &other : earlier)
+    if (!other.path.empty() && isSameFile(path, other.path) &&
+        !path.starts_with("/dev/"))
+      return refuse("'--" + std::string(other.option) + "' writes",
+                    "name another file");
+  if (Status status = checkWritable(path); !status)
+    return Error{option + ": " + status.error().message};
+  const NamedFile inputs[] = {{"data", options.data},
+                              {"eval-data", options.evalData},
+                              {"init", options.init}};
+  for (const NamedFile &input : inputs)
+    if (!input.path.empty() && isSameFile(path, input.path))
+      return refuse("'--" + std::string(input.option) + "' reads",
+                    "it would be overwritten");
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (isJobFile(name) && isSameFile(path, options.job + "/" + name))
+    return refuse("is part of the job", "it would be overwritten");
+  return {};
+}
+
 /// On rank 0, which writes: every place where something will be written.
 Status Run::checkPlaces() {
-  const std::pair<const char *, const std::string &> outputs[] = {
-      {"metrics", options.metrics},
-      {"trace", options.trace},
-      {"dump-parameters", options.dumpParameters}};
-  const std::pair<const char *, const std::string &> inputs[] = {
-      {"data", options.data},
-      {"eval-data", options.evalData},
-      {"init", options.init}};
-  for (const auto &[name, path] : outputs) {
-    if (path.empty())
-      continue;
-    for (const auto &[earlier, other] : outputs) {
-      if (other.data() == path.data())
-        break;
-      if (path == other && !path.starts_with("/dev/"))
-        return Error{"option '--" + std::string(name) +
-                         "' expects a file of its own, got '" + path +
-                         "', which '--" + earlier + "' writes",
-                     "name another file"};
-    }
-    if (Status status = checkWritable(path); !status)
-      return Error{"option '--" + std::string(name) +
-                   "': " + status.error().message};
-    for (const auto &[input, other] : inputs)
-      if (!other.empty() && isSameFile(path, other))
-        return Error{"option '--" + std::string(name) +
-                         "' expects a file of its own, got '" + path +
-                         "', which '--" + input + "' reads",
-                     "it would be overwritten"};
-  }
+  const NamedFile outputs[] = {{"metrics", options.metrics},
+                               {"trace", options.trace},
+                               {"dump-parameters", options.dumpParameters}};
+  for (size_t i = 0; i < std::size(outputs); ++i)
+    if (!outputs[i].path.empty())
+      SMP_RETURN_IF_ERROR(
+          checkOutput(outputs[i], options, std::span(outputs, i)));
   if (!trains() || options.checkpointDirectory.empty())
     return {};
   if (!options.resume && hasCheckpoint(options.checkpointDirectory))
@@ -277,8 +303,8 @@ Status Run::finish(const TrainSummary &summary) {
   if (options.generate > 0 && !summary.interrupted) {
     SMP_ASSIGN_OR_RETURN(std::string text,
                          session->generate(generateOptions()));
-    if (comm.rank() == 0)
-      std::printf("%s\n", text.c_str());
+    SMP_RETURN_IF_ERROR(
+        agree(comm, comm.rank() == 0 ? print(text + "\n") : Status()));
   }
   if (Trace *trace = session->trace())
     SMP_RETURN_IF_ERROR(writeTrace(comm, *trace, options.trace));
@@ -307,8 +333,8 @@ static Result<bool> printTable(const Options &options, Comm &comm) {
   Result<Grid> grid = gridOf(options, comm.size());
   SMP_RETURN_IF_ERROR(agree(comm, grid ? Status() : Status(grid.error())));
   SMP_RETURN_IF_ERROR(agree(comm, useGroups(comm, *grid)));
-  if (comm.rank() == 0)
-    std::printf("%s", smp::printRanks(*grid).c_str());
+  SMP_RETURN_IF_ERROR(
+      agree(comm, comm.rank() == 0 ? print(smp::printRanks(*grid)) : Status()));
   return false;
 }
 

@@ -17,6 +17,9 @@ namespace smp::run {
 /// when the run was stopped by a signal.
 Result<bool> runRank(const Options &options, runtime::Comm &comm);
 
+/// To standard output, at once; an error where it is full or closed.
+Status print(const std::string &text);
+
 } // namespace smp::run
 
 #endif // SMP_TOOLS_SMP_RUN_RANKMAIN_H

@@ -31,6 +31,12 @@ static int report(const Error &error, int code) {
   return code;
 }
 
+/// What a command prints that does nothing else.
+static int printAlone(const std::string &text) {
+  Status status = print(text);
+  return status ? Done : report(status.error(), Failed);
+}
+
 /// Whether another rank said why it stopped, or all ranks have this error.
 static bool isSaidElsewhere(const Error &error, const Comm &comm) {
   if (isAgreed(error))
@@ -100,14 +106,15 @@ static int runAsThreads(const Options &options, int ranks) {
   return stopped.load() ? Stopped : Done;
 }
 
-static int startMpirun(const std::vector<std::string> &arguments, int ranks,
-                       int stallSeconds) {
+static int startMpirun(const Options &options, int ranks) {
   char path[4096];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
   std::vector<std::string> program = {
       length > 0 ? std::string(path, size_t(length)) : "smp-run"};
-  program.insert(program.end(), arguments.begin(), arguments.end());
-  auto code = runUnderMpirun(ranks, program, stallSeconds);
+  // A word of its own that is ':' would begin another program of mpirun's.
+  for (const std::string &word : options.words)
+    program.push_back(word == ":" ? "./:" : word);
+  auto code = runUnderMpirun(ranks, program, options.stallTimeout);
   return code ? *code : report(code.error(), Failed);
 }
 
@@ -174,18 +181,13 @@ static std::optional<Error> checkUsage(const Options &options) {
 
 int main(int argc, char **argv) {
   installLastWords();
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  auto options = parseOptions(arguments);
+  auto options = parseOptions({argv + 1, argv + argc});
   if (!options)
     return report(options.error(), WrongUsage);
-  if (options->help) {
-    std::printf("%s", helpText().c_str());
-    return Done;
-  }
-  if (options->version) {
-    std::printf("smp-run 0.1.0\n");
-    return Done;
-  }
+  if (options->help)
+    return printAlone(helpText());
+  if (options->version)
+    return printAlone("smp-run 0.1.0\n");
   if (auto error = checkUsage(*options))
     return report(*error, WrongUsage);
   bool isRankOfMpi = underMpi() && options->transport == "mpi";
@@ -197,11 +199,9 @@ int main(int argc, char **argv) {
   Result<int> ranks = chooseRanks(*options);
   if (!ranks)
     return report(ranks.error(), Failed);
-  if (options->printRanks && options->transport == "mpi") {
-    std::printf("%s", printRanks(*gridOf(*options, *ranks)).c_str());
-    return Done;
-  }
+  if (options->printRanks && options->transport == "mpi")
+    return printAlone(printRanks(*gridOf(*options, *ranks)));
   if (options->transport == "threads" || *ranks == 1)
     return runAsThreads(*options, *ranks);
-  return startMpirun(arguments, *ranks, options->stallTimeout);
+  return startMpirun(*options, *ranks);
 }

@@ -43,7 +43,7 @@ Result<std::string> readFile(const std::string &path);
 /// writable, and no folder has its name. Writes nothing.
 Status checkWritable(const std::string &path);
 
-/// Whether two paths name the same existing file.
+/// Whether two paths name the same file, there or not.
 bool isSameFile(const std::string &a, const std::string &b);
 
 /// Replaces `path` by `content` in one atomic rename, durable if `sync`. A

@@ -130,6 +130,10 @@ static bool isHashed(const std::string &name) {
          name.starts_with("rank-");
 }
 
+bool runtime::isJobFile(const std::string &name) {
+  return isHashed(name) || name == "partition.json";
+}
+
 Result<std::string> runtime::hashJobFolder(const std::string &directory) {
   std::error_code error;
   std::set<std::string> names;

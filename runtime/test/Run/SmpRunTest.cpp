@@ -252,6 +252,9 @@ TEST(SmpRunTest, GeneratesText) {
   EXPECT_EQ(generate("abc", "3").output, "abcdef\n");
   // Longer than the window of eight.
   EXPECT_EQ(generate("0123456789", "12").output, "0123456789:;<=>?@ABCDE\n");
+  // A word that means something to mpirun.
+  EXPECT_EQ(smpRun({job, "--generate=2", "--prompt", ":", "--ranks=2"}).output,
+            ":;<\n");
   std::vector<std::string> sampled = {"--temperature=2", "--seed=5"};
   Finished first = generate("a", "40", sampled);
   EXPECT_EQ(first.output, generate("a", "40", sampled).output);

@@ -37,6 +37,8 @@ TEST_F(WriteFile, KeepsLinks) {
   EXPECT_TRUE(isSameFile(target, link));
   EXPECT_FALSE(isSameFile(target, folder));
   EXPECT_FALSE(isSameFile(target, folder + "/nowhere"));
+  EXPECT_TRUE(isSameFile(folder + "/new", folder + "/./new"));
+  EXPECT_FALSE(isSameFile(folder + "/new", folder + "/other"));
 }
 
 TEST_F(WriteFile, WritesIntoWhatIsNoFile) {

@@ -32,6 +32,9 @@ Result<RankJob> readRankJob(const Job &job, unsigned rank);
 /// job.json is taken with the digits of its own `hash` replaced by zeros.
 Result<std::string> hashJobFolder(const std::string &directory);
 
+/// Whether a file of this name is part of a job.
+bool isJobFile(const std::string &name);
+
 /// Fails when the folder's content is not what `job.hash` promises.
 Status checkJobHash(const Job &job);
 
