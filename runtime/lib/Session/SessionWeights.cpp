@@ -11,7 +11,10 @@
 #include "smp/runtime/Session/Session.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <set>
 
 using namespace smp;
@@ -193,42 +196,81 @@ Result<Resumed> Session::resume(const std::string &directory) {
   return resumed;
 }
 
-/// Sends the tensors of a stage to rank 0, as one safetensors text.
-static std::string packTensors(const std::vector<TensorView> &tensors) {
-  std::string text = safetensorsHeader(tensors, {});
+/// What a stage sends of its tensors, and rank 0 writes, at a time: a copy of
+/// all would be as much memory again as the parameters take.
+static constexpr size_t pieceBytes = size_t{1} << 22;
+
+/// Sends the tensors of a stage to rank 0, as the pieces of a safetensors file
+/// and an empty one.
+static Status sendTensors(Comm &comm, const std::vector<TensorView> &tensors) {
+  SMP_RETURN_IF_ERROR(comm.sendObject(0, safetensorsHeader(tensors, {})));
   for (const TensorView &tensor : tensors)
-    text.append(reinterpret_cast<const char *>(tensor.data.data()),
-                tensor.data.size());
-  return text;
+    for (size_t at = 0; at < tensor.data.size(); at += pieceBytes) {
+      auto piece = tensor.data.subspan(
+          at, std::min(pieceBytes, tensor.data.size() - at));
+      SMP_RETURN_IF_ERROR(comm.sendObject(
+          0, {reinterpret_cast<const char *>(piece.data()), piece.size()}));
+    }
+  return comm.sendObject(0, "");
+}
+
+/// Writes what a stage sends to a file. All of it is received even where it
+/// cannot be written, since the stage waits for that.
+static Result<Status> receiveTensors(Comm &comm, int peer,
+                                     const std::string &path) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  Status written;
+  while (true) {
+    SMP_ASSIGN_OR_RETURN(std::string piece, comm.receiveObject(peer));
+    if (piece.empty())
+      file.close();
+    else
+      file.write(piece.data(), std::streamsize(piece.size()));
+    if (!file && written)
+      written = Error{"cannot write '" + path + "': " + std::strerror(errno)};
+    if (piece.empty())
+      return written;
+  }
+}
+
+/// On rank 0: the tensors of the other stages, in files that have no name any
+/// more. An error is one of the connection; the status is that of the files.
+Result<Status> Session::receiveStages(const std::string &path,
+                                      std::vector<SafetensorsFile> &parts) {
+  Status status;
+  for (int pp = 0; pp < theGrid->pp(); ++pp) {
+    if (pp == theGrid->ppRank(0))
+      continue;
+    std::string name = path + ".part" + std::to_string(pp);
+    SMP_ASSIGN_OR_RETURN(
+        Status written,
+        receiveTensors(theComm, theGrid->rank(Coordinate{pp, 0, 0}), name));
+    if (written && status) {
+      auto part = SafetensorsFile::open(name);
+      if (part)
+        parts.push_back(std::move(*part));
+      else
+        written = part.error();
+    }
+    std::remove(name.c_str());
+    if (status)
+      status = written;
+  }
+  return status;
 }
 
 Status Session::dumpParameters(const std::string &path) {
   std::vector<TensorView> model, optimizer;
   collectTensors(model, optimizer);
-  bool first = coordinate.rdp == 0 && coordinate.tp == 0;
-  Status status;
   if (theComm.rank() != 0) {
+    bool first = coordinate.rdp == 0 && coordinate.tp == 0;
     if (first && coordinate.pp != theGrid->ppRank(0))
-      status = theComm.sendObject(0, packTensors(model));
-    return status ? agree(theComm, status) : status;
+      SMP_RETURN_IF_ERROR(sendTensors(theComm, model));
+    return agree(theComm, Status());
   }
-  std::vector<std::string> names;
   std::vector<SafetensorsFile> parts;
-  for (int pp = 0; pp < theGrid->pp(); ++pp) {
-    if (pp == theGrid->ppRank(0))
-      continue;
-    Coordinate other{pp, 0, 0};
-    SMP_ASSIGN_OR_RETURN(std::string text,
-                         theComm.receiveObject(theGrid->rank(other)));
-    names.push_back(path + ".part" + std::to_string(pp));
-    SMP_RETURN_IF_ERROR(writeFileAtomically(names.back(), text));
-    auto part = SafetensorsFile::open(names.back());
-    std::remove(names.back().c_str());
-    if (!part)
-      return agree(theComm, part.error());
-    parts.push_back(std::move(*part));
-    for (const TensorView &tensor : parts.back().tensors())
-      model.push_back(tensor);
-  }
-  return agree(theComm, writeSafetensors(path, model));
+  SMP_ASSIGN_OR_RETURN(Status status, receiveStages(path, parts));
+  for (const SafetensorsFile &part : parts)
+    model.insert(model.end(), part.tensors().begin(), part.tensors().end());
+  return agree(theComm, status ? writeSafetensors(path, model) : status);
 }

@@ -15,6 +15,7 @@
 #ifndef SMP_RUNTIME_SESSION_SESSION_H
 #define SMP_RUNTIME_SESSION_SESSION_H
 
+#include "smp/Support/Safetensors.h"
 #include "smp/runtime/Checkpoint/Checkpoint.h"
 #include "smp/runtime/Data/Batches.h"
 #include "smp/runtime/Data/Dataset.h"
@@ -123,6 +124,8 @@ private:
   void collectTensors(std::vector<TensorView> &model,
                       std::vector<TensorView> &optimizer) const;
   std::vector<LoadTarget> modelTargets();
+  Result<Status> receiveStages(const std::string &path,
+                               std::vector<SafetensorsFile> &parts);
   std::vector<LoadTarget> optimizerTargets();
   Status runEvaluation(int64_t step, int64_t pass);
   /// The rows of a step; the most of one on ranks without data.
