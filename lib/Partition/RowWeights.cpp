@@ -8,6 +8,7 @@
 
 #include "RowWeights.h"
 
+#include "CloneableValues.h"
 #include "LossTerms.h"
 #include "NeighbourBuilder.h"
 #include "RowStrides.h"
@@ -36,8 +37,10 @@ private:
   Value weight();
   /// For each place of a value, whether the row counts that it belongs to.
   Value placesThatCount(NeighbourBuilder &b, Value places);
-  void weighLabels(CrossEntropyOp loss);
+  /// Makes the labels of rows that do not count ignored ones.
+  template <typename OpTy> void weighLabels(OpTy op);
   void weighPlaces(ReduceSumOp sum, const LossTerm &term);
+  bool canCount(Value count);
 
   func::FuncOp graph;
   int64_t rows;
@@ -85,13 +88,15 @@ Value RowWeights::placesThatCount(NeighbourBuilder &b, Value places) {
   return counts;
 }
 
-void RowWeights::weighLabels(CrossEntropyOp loss) {
-  NeighbourBuilder b(loss);
-  auto labels = cast<RankedTensorType>(loss.getLabels().getType());
-  Value counts = placesThatCount(b, loss.getLabels());
-  Value ignored = b.fill(labels, static_cast<int64_t>(loss.getIgnoreIndex()));
-  loss.getLabelsMutable().assign(
-      b.create<SelectOp>(labels, counts, loss.getLabels(), ignored));
+template <typename OpTy> void RowWeights::weighLabels(OpTy op) {
+  if (!weighed.insert(op).second)
+    return;
+  NeighbourBuilder b(op);
+  auto labels = cast<RankedTensorType>(op.getLabels().getType());
+  Value counts = placesThatCount(b, op.getLabels());
+  Value ignored = b.fill(labels, static_cast<int64_t>(op.getIgnoreIndex()));
+  op.getLabelsMutable().assign(
+      b.create<SelectOp>(labels, counts, op.getLabels(), ignored));
 }
 
 /// The places of a sum are weighted, and counted.
@@ -104,11 +109,20 @@ void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
         b.create<MulOp>(sum.getOperand(), b.create<CastOp>(type, counts)));
   if (!term.count)
     return;
+  if (auto labels = term.count.getDefiningOp<LabelCountOp>())
+    return weighLabels(labels);
   auto integers =
       RankedTensorType::get(type.getShape(), b.builder.getI64Type());
   Value ones = b.create<CastOp>(integers, counts);
   auto mean = term.value.getDefiningOp<MeanLossOp>();
   mean.getCountMutable().assign(b.create<ReduceSumOp>(ones, sum.getDims()));
+}
+
+/// The number of all places, or of those with a label.
+bool RowWeights::canCount(Value count) {
+  auto labels = count.getDefiningOp<LabelCountOp>();
+  return labels ? strides.strideOf(labels.getLabels()).has_value()
+                : CloneableValues().isConstant(count);
 }
 
 bool RowWeights::canWeigh(const LossTerm &term) {
@@ -118,14 +132,14 @@ bool RowWeights::canWeigh(const LossTerm &term) {
     return strides.strideOf(loss.getLabels()).has_value();
   auto sum = term.sum.getDefiningOp<ReduceSumOp>();
   return sum && cast<RankedTensorType>(sum.getType()).getRank() == 0 &&
-         strides.strideOf(sum.getOperand());
+         strides.strideOf(sum.getOperand()) &&
+         (!term.count || canCount(term.count));
 }
 
 void RowWeights::weigh(const LossTerm &term) {
   if (auto sum = term.sum.getDefiningOp<ReduceSumOp>())
     weighPlaces(sum, term);
-  auto loss = term.sum.getDefiningOp<CrossEntropyOp>();
-  if (loss && weighed.insert(loss).second)
+  if (auto loss = term.sum.getDefiningOp<CrossEntropyOp>())
     weighLabels(loss);
 }
 

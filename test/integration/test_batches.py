@@ -28,7 +28,7 @@ import smp  # isort: skip
 from torch.nn import functional as F  # isort: skip
 from plain import Plain  # isort: skip
 from safetensors.torch import save_file  # isort: skip
-from variants import Penalties, SeveralLosses  # isort: skip
+from variants import Likelihood, Penalties, SeveralLosses  # isort: skip
 
 ROWS = 8  # of a whole step
 EPOCH = 11  # samples: batches of 8 and of 3
@@ -210,9 +210,9 @@ class LastBatch(BatchesTest):
                     self.check(Tagger, 2, owners, pieces, EPOCH, **config)
 
     def test_of_losses_with_several_terms(self) -> None:
-        for kind, pp in ((SeveralLosses, 2), (Penalties, 2), (TimeFirst, 2)):
+        for kind in (SeveralLosses, Likelihood, Penalties, TimeFirst):
             with self.subTest(kind.__name__):
-                self.check(kind, pp, 2, 2, EPOCH)
+                self.check(kind, 2, 2, 2, EPOCH)
 
     def test_of_fewer_samples_than_a_step(self) -> None:
         self.check(Tagger, 2, 2, 2, 5)
@@ -300,6 +300,7 @@ class Evaluation(BatchesTest):
     def test_of_losses_with_several_terms(self) -> None:
         """Is the loss of the file as one batch, penalties and sums included."""
         self.check(SeveralLosses, [(1, 1, 1), (2, 2, 2)], 13)
+        self.check(Likelihood, [(1, 1, 1), (2, 2, 2)], 13)
         self.check(Penalties, [(1, 1, 2), (1, 2, 1), (2, 1, 2)], 13)
         self.check(TimeFirst, [(2, 1, 2), (1, 2, 2)], 13)
 

@@ -119,6 +119,15 @@ class SeveralLosses(Plain):
         return Plain.inputs(batch) | {"labels": labels.masked_fill(hidden, -100)}
 
 
+class Likelihood(SeveralLosses):
+    """Probabilities that are no softmax, some rows without a label."""
+
+    def forward(self, x, target, labels):
+        odds = self.head(self.first(x).tanh()).softmax(-1) * 0.9 + 0.02
+        loss = F.nll_loss(odds.log().flatten(0, 1), labels.flatten())
+        return {"loss": loss + F.mse_loss(self.second(x), target)}
+
+
 class Penalties(Plain):
     """Terms that no sample reaches; a learned weight of the task's loss."""
 
@@ -143,6 +152,7 @@ class Mixed(Penalties):
 
 
 KINDS = [
-    Shared, Tied, Frozen, WithoutGradient, Unused, SeveralLosses, Penalties, Mixed,
+    Shared, Tied, Frozen, WithoutGradient, Unused, SeveralLosses, Likelihood,
+    Penalties, Mixed,
 ]  # fmt: skip
 NARROW = [Plain, Shared, Tied, Frozen, Unused]
