@@ -22,6 +22,23 @@ namespace smp {
 #include "smp/Import/Passes.h.inc"
 } // namespace smp
 
+/// Sums over nothing, or lanes of it, are no code that kernels have. What is
+/// only joined to others is folded before.
+static LogicalResult verifyElements(Operation *op) {
+  for (Type type :
+       llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
+                                llvm::to_vector(op->getResultTypes()))) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || tensor.getNumElements() > 0)
+      continue;
+    InFlightDiagnostic error =
+        op->emitError("expects tensors with elements, got ") << type;
+    error.attachNote() << "leave out what computes with empty tensors";
+    return failure();
+  }
+  return success();
+}
+
 LogicalResult smp::verifySpecialized(func::FuncOp function) {
   auto isStatic = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -40,7 +57,8 @@ LogicalResult smp::verifySpecialized(func::FuncOp function) {
           << op->getResultTypes();
       return WalkResult::interrupt();
     }
-    return WalkResult::advance();
+    return dialect == "smp" ? WalkResult(verifyElements(op))
+                            : WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
 }
