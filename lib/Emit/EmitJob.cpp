@@ -7,6 +7,7 @@
 
 #include "smp/Emit/EmitJob.h"
 #include "Constants.h"
+#include "Limits.h"
 #include "Manifest.h"
 #include "Schedules.h"
 #include "Storage.h"
@@ -18,7 +19,6 @@
 #include "smp/runtime/Job/JobChecker.h"
 #include "smp/runtime/Job/JobReader.h"
 
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -30,56 +30,6 @@ using nlohmann::json;
 //===----------------------------------------------------------------------===//
 // lower
 //===----------------------------------------------------------------------===//
-
-/// The role of an argument that is an integer input; empty for another.
-static std::string integerInputRole(func::FuncOp function, unsigned argument) {
-  auto binding = function.getArgAttrOfType<BindingAttr>(argument, kBindingAttr);
-  if (!binding || binding.getKind() != BindingKind::Input ||
-      !isa<IntegerType>(
-          getElementTypeOrSelf(function.getArgumentTypes()[argument])))
-    return {};
-  return roleOf(function, argument);
-}
-
-static void recordBelow(func::FuncOp function, unsigned argument,
-                        int64_t limit) {
-  auto known = function.getArgAttrOfType<IntegerAttr>(argument, kBelowAttr);
-  if (known && known.getInt() <= limit)
-    return;
-  function.setArgAttr(argument, kBelowAttr,
-                      OpBuilder(function).getI64IntegerAttr(limit));
-}
-
-/// What the runtime may check of data: tokens are below the rows of the tables
-/// that they choose from (of the smallest, because each must have them all),
-/// labels below the classes.
-static void recordLimits(ModuleOp module) {
-  int64_t vocabulary = 0, classes = 0;
-  auto lastDim = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getShape().back();
-  };
-  module.walk([&](EmbeddingOp op) {
-    auto argument = dyn_cast<BlockArgument>(op.getIndices());
-    auto function = op->getParentOfType<func::FuncOp>();
-    if (!argument || argument.getOwner() != &function.getBody().front() ||
-        integerInputRole(function, argument.getArgNumber()) != "input")
-      return;
-    int64_t rows =
-        cast<RankedTensorType>(op.getTable().getType()).getDimSize(0);
-    recordBelow(function, argument.getArgNumber(), rows);
-    vocabulary = vocabulary ? std::min(vocabulary, rows) : rows;
-  });
-  module.walk([&](CrossEntropyOp op) {
-    classes = std::max(classes, lastDim(op.getLogits()));
-  });
-  for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned i = 0; classes && i < function.getNumArguments(); ++i)
-      if (integerInputRole(function, i) == "label")
-        recordBelow(function, i, classes);
-  if (vocabulary)
-    module->setAttr(kVocabularyAttr,
-                    OpBuilder(module).getI64IntegerAttr(vocabulary));
-}
 
 /// Kernels compute in the types that have formulas; products are the library's.
 static LogicalResult checkType(Operation &op, Type type) {

@@ -50,6 +50,9 @@ emit::collectInputs(const Programs &programs,
       if (auto below = function.getArgAttrOfType<IntegerAttr>(i, kBelowAttr))
         input.below = input.below ? std::min(input.below, below.getInt())
                                   : below.getInt();
+      if (auto ignored =
+              function.getArgAttrOfType<IntegerAttr>(i, kIgnoredAttr))
+        input.ignored = ignored.getInt();
       input.consumers[program.rank] =
           ranks[program.rank].indexOf("input." + name);
     }
@@ -74,6 +77,8 @@ static json inputsToJson(const std::vector<JobInput> &inputs) {
                       {"consumers", consumers}});
     if (input.below)
       result.back()["below"] = input.below;
+    if (input.ignored)
+      result.back()["ignored"] = *input.ignored;
   }
   return result;
 }

@@ -19,6 +19,9 @@ inline constexpr llvm::StringLiteral kVocabularyAttr = "smp.vocabulary";
 /// Attribute of a program's argument: the integers of this input are below it.
 inline constexpr llvm::StringLiteral kBelowAttr = "smp.below";
 
+/// Likewise: the label that no loss counts.
+inline constexpr llvm::StringLiteral kIgnoredAttr = "smp.ignored";
+
 /// The role of a program's argument that is an input.
 std::string roleOf(mlir::func::FuncOp function, unsigned argument);
 
@@ -26,7 +29,8 @@ std::string roleOf(mlir::func::FuncOp function, unsigned argument);
 struct JobInput {
   std::string name, role;
   mlir::RankedTensorType type;
-  int64_t below = 0; ///< integers must be below it; 0: not known
+  int64_t below = 0;              ///< integers must be below it; 0: not known
+  std::optional<int64_t> ignored; ///< the label that no loss counts
   std::map<int64_t, unsigned> consumers; ///< pp rank -> arena
 };
 std::vector<JobInput> collectInputs(const Programs &programs,

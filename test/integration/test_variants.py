@@ -189,6 +189,34 @@ class NotAdditive(Plain):
         return {"loss": self.form(y, target), "y": y}
 
 
+class Choices(nn.Module):
+    """Integers that choose: of a dim, and as labels of losses that ignore one
+    number or another."""
+
+    CLASSES = 3
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, self.CLASSES)
+
+    def forward(self, x, place, labels, target):
+        y = self.first(x)
+        loss = F.cross_entropy(y, labels, ignore_index=255)
+        loss = loss + F.nll_loss(F.log_softmax(y, -1), target, ignore_index=-7)
+        return {"loss": loss + y.gather(1, place).square().mean()}
+
+    @staticmethod
+    def inputs(rows: int = 2) -> dict:
+        generator = torch.Generator().manual_seed(1)
+        labels = torch.arange(rows) % Choices.CLASSES
+        return {
+            "x": torch.randn(rows, 4, generator=generator),
+            "place": labels.flip(0)[:, None].contiguous(),
+            "labels": labels.clone(),
+            "target": labels.clone(),
+        }
+
+
 class Refused(VariantsTest):
     FORMS = {
         "smp.sqrt": lambda y, t: F.mse_loss(y, t).sqrt(),
@@ -236,6 +264,31 @@ class Refused(VariantsTest):
         self.assertIn("expects a parameter to train, got none", finished.errors)
         finished = run("smp-run", job, "--init=reference", "--eval-data", data)
         self.assertEqual(finished.code, 0, finished.errors)
+
+    def test_integers_that_choose_what_is_not_there(self) -> None:
+        archive, job = self.archive(seeded(Choices), Choices.inputs(), "helper"), self.path("job")
+        finished = run("smp-compile", archive, "-o", job, "--batch-size=4")
+        self.assertEqual(finished.code, 0, finished.errors)
+        data = self.path("data.safetensors")
+        for name, value, expected in (
+            ("place", 3, "0 to 2, got 3"), ("place", -1, "0 to 2, got -1"),
+            ("labels", 3, "0 to 2 or 255, got 3"), ("labels", 255, None),
+            ("labels", -100, "0 to 2 or 255, got -100"), ("target", -7, None),
+            ("target", 255, "0 to 2 or -7, got 255"),
+        ):  # fmt: skip
+            with self.subTest(name, value=value):
+                inputs = Choices.inputs(4)
+                inputs[name][1] = value
+                save_file(inputs, data)
+                finished = run(
+                    "smp-run", job, "--init=reference", "--steps=1", "--data", data
+                )
+                self.assertEqual(finished.code, int(expected is not None), finished.errors)
+                if expected:
+                    self.assertIn(
+                        f"'{name}' expects integers from {expected} at position 1",
+                        finished.errors,
+                    )
 
     def test_stages_that_a_shared_module_spans(self) -> None:
         archive = self.archive(seeded(Shared), Shared.inputs(), "raw")

@@ -40,9 +40,6 @@ private:
 };
 } // namespace
 
-/// The label of a position that no loss counts.
-static constexpr int64_t ignoredLabel = -100;
-
 static bool isFloating(DataType type) {
   return type == DataType::F64 || type == DataType::F32 ||
          type == DataType::BF16 || type == DataType::F16;
@@ -80,23 +77,25 @@ static Status checkIntegers(const SafetensorsFile &file,
   const TensorView &array = *file.find(input.name);
   int width = byteWidth(array.type);
   bool isLabel = input.role == InputRole::Label, anyCounts = false;
+  std::string ignoredText = std::to_string(input.ignored);
   for (int64_t i = 0, count = array.elements(); i < count; ++i) {
     int64_t value = 0;
     convertElements(array.type, array.data.data() + i * width, DataType::I64,
                     &value, 1);
-    bool ignored = isLabel && value == ignoredLabel;
+    bool ignored = isLabel && value == input.ignored;
     anyCounts |= !ignored;
     if (!ignored && (value < 0 || value >= input.below))
       return Error{"'" + file.path() + "': '" + input.name +
                    "' expects integers from 0 to " +
                    std::to_string(input.below - 1) +
-                   (isLabel ? " or -100" : "") + ", got " +
+                   (isLabel ? " or " + ignoredText : "") + ", got " +
                    std::to_string(value) + " at position " + std::to_string(i)};
   }
   if (isLabel && !anyCounts && array.elements() > 0)
     return Error{"'" + file.path() + "': '" + input.name +
-                     "' expects at least one label that counts, got only -100",
-                 "-100 marks what no loss counts"};
+                     "' expects at least one label that counts, got only " +
+                     ignoredText,
+                 ignoredText + " marks what no loss counts"};
   return {};
 }
 

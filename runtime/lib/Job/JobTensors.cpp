@@ -187,6 +187,8 @@ static Input readInput(const JsonCursor &cursor, const Job &job) {
     input.spec.rowShape.assign(shape.begin() + 1, shape.end());
   if (cursor.has("below"))
     input.spec.below = cursor["below"].integer(1);
+  if (cursor.has("ignored"))
+    input.spec.ignored = cursor["ignored"].integer(INT64_MIN);
   int64_t bytes = bytesOf(shape, input.spec.type);
   for (const auto &[key, value] : cursor["consumers"].members()) {
     unsigned rank = parseRank(key, value, job);

@@ -276,6 +276,13 @@ TEST_F(Datasets, ArraysOfTokens) {
       data.error().str(),
       "'" + path +
           "': 'input_ids' expects integers from 0 to 8, got 9 at position 3");
+  InputSpec other = labels;
+  other.below = 9;
+  other.ignored = 9; // by its loss, and -100 is none
+  EXPECT_EQ(openArrays(path, {&other, 1}).error().str(),
+            "'" + path +
+                "': 'labels' expects integers from 0 to 8 or 9, got -100 at "
+                "position 1");
   InputSpec both = labels;
   both.below = 10;
   both.role = InputRole::Input;

@@ -33,8 +33,10 @@ struct InputSpec {
   InputRole role = InputRole::Input;
   DataType type = DataType::I64;
   std::vector<int64_t> rowShape;
-  /// Integers are at least 0 and below it, labels may also be −100; 0: any.
+  /// Integers are at least 0 and below it; 0: any. Labels may also be the
+  /// number that no loss counts.
   int64_t below = 0;
+  int64_t ignored = -100;
 };
 
 /// How labels follow from tokens. Hf: the model shifts them itself, labels are
