@@ -76,8 +76,20 @@ const char *smp::findMappedPath(const void *address) {
   return nullptr;
 }
 
+static Error irregularFile(const std::string &path, mode_t mode) {
+  return Error{"expects '" + path + "' to be a regular file, got " +
+               (S_ISDIR(mode)    ? "a folder"
+                : S_ISFIFO(mode) ? "a pipe"
+                                 : "another kind")};
+}
+
+/// Does not wait for the writer of a pipe, who may never come.
+static int openToRead(const std::string &path) {
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 Result<MappedFile> MappedFile::open(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int descriptor = openToRead(path);
   if (descriptor < 0)
     return fileError(path, "open");
   struct stat status;
@@ -85,8 +97,7 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
   file.name = path;
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(descriptor);
-    return Error{"expects '" + path + "' to be a regular file, got " +
-                 (S_ISDIR(status.st_mode) ? "a folder" : "another kind")};
+    return irregularFile(path, status.st_mode);
   }
   if (status.st_size > 0) {
     void *address =
@@ -119,9 +130,17 @@ MappedFile::~MappedFile() {
 }
 
 Result<std::string> smp::readFile(const std::string &path) {
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int descriptor = openToRead(path);
   if (descriptor < 0)
     return fileError(path, "open");
+  // Those of a shell, as of '<(command)', have their writer.
+  struct stat status;
+  if (fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode) &&
+      !path.starts_with("/dev/") && !path.starts_with("/proc/")) {
+    close(descriptor);
+    return irregularFile(path, status.st_mode);
+  }
+  fcntl(descriptor, F_SETFL, O_RDONLY);
   // Not by its size: files of /proc say that they are empty.
   std::string content;
   char piece[1 << 16];

@@ -51,6 +51,11 @@ TEST_F(WriteFile, WritesIntoWhatIsNoFile) {
   EXPECT_EQ(read(reader, text, sizeof text), 5);
   EXPECT_STREQ(text, "three");
   close(reader);
+  // Reading would wait for a writer.
+  for (const Error &error :
+       {MappedFile::open(pipe).error(), readFile(pipe).error()})
+    EXPECT_EQ(error.message,
+              "expects '" + pipe + "' to be a regular file, got a pipe");
 }
 
 TEST_F(WriteFile, IsCheckedBefore) {
