@@ -252,17 +252,12 @@ Status Run::checkOutputs() {
                               : Status();
 }
 
-static bool isTrained(const Parameter &parameter) {
-  return std::ranges::any_of(parameter.location, [](const auto &entry) {
-    return !entry.second.gradients.empty();
-  });
-}
-
 Status Run::openData() {
   if (trains() && options.data.empty())
     return agree(comm, Error{"expects '--data' to train, got none",
                              "--data text.u8, or a safetensors file"});
-  if (trains() && std::ranges::none_of(session->job().parameters, isTrained))
+  if (trains() &&
+      std::ranges::none_of(session->job().parameters, &Parameter::isTrained))
     return agree(comm, Error{"expects a parameter to train, got none that the "
                              "loss depends on",
                              "all are frozen, detached, or not in the loss"});

@@ -47,8 +47,28 @@ static Status checkTarget(const std::string &folder,
   return {};
 }
 
+/// Nothing that was saved is left behind, but for the state of parameters that
+/// are frozen now.
+static Status checkNames(const std::string &folder, const Manifest &manifest,
+                         const ResumeRequest &request) {
+  auto refuse = [&](const std::string &name, const char *whose) {
+    return Error{"'" + folder + "' expects tensors of this " + whose +
+                     " only, got '" + name + "'",
+                 "was it saved by another model or optimizer?"};
+  };
+  for (const auto &[name, tensor] : manifest.model)
+    if (!request.modelNames.empty() && !request.modelNames.contains(name))
+      return refuse(name, "model");
+  for (const auto &[name, tensor] : manifest.optimizer)
+    if (!request.modelNames.empty() && !request.optimizerNames.contains(name) &&
+        !request.frozen.contains(name.substr(0, name.rfind('.'))))
+      return refuse(name, "optimizer");
+  return {};
+}
+
 static Status checkTargets(const std::string &folder, const Manifest &manifest,
                            const ResumeRequest &request) {
+  SMP_RETURN_IF_ERROR(checkNames(folder, manifest, request));
   for (const LoadTarget &target : request.model)
     SMP_RETURN_IF_ERROR(checkTarget(folder, manifest.model, target));
   for (const LoadTarget &target : request.optimizer)

@@ -190,6 +190,15 @@ Result<Resumed> Session::resume(const std::string &directory) {
   request.model = modelTargets();
   if (phases.train)
     request.optimizer = optimizerTargets();
+  for (const StateTensor &state : theJob.states)
+    request.modelNames.insert(state.name);
+  for (const Parameter &parameter : theJob.parameters) {
+    request.modelNames.insert(parameter.name);
+    for (const std::string &state : parameter.optimizer)
+      request.optimizerNames.insert(parameter.name + "." + state);
+    if (!parameter.isTrained())
+      request.frozen.insert(parameter.name);
+  }
   Result<Resumed> resumed = resumeCheckpoint(theComm, *theGrid, request);
   SMP_RETURN_IF_ERROR(
       agree(theComm, resumed ? Status() : Status(resumed.error())));

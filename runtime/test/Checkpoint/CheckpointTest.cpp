@@ -304,6 +304,35 @@ TEST_F(Checkpoint, AnotherModelIsRefused) {
       attempt([](ResumeRequest &request) { request.model[1].shape = {2, 2}; }),
       "'" + directory +
           "/a_partial': tensor 'tied' expects f32 [2, 2], got f32 [4]");
+  // One that holds more.
+  auto known = [](ResumeRequest &request) {
+    request.modelNames = {Stage::weightName(0), Stage::weightName(1)};
+    request.optimizerNames = {Stage::weightName(0) + ".exp_avg"};
+  };
+  EXPECT_EQ(attempt(known),
+            "'" + directory +
+                "/a_partial' expects tensors of this model only, got 'tied'");
+  auto all = [&](ResumeRequest &request) {
+    known(request);
+    request.modelNames.insert("tied");
+  };
+  EXPECT_EQ(attempt(all), "'" + directory +
+                              "/a_partial' expects tensors of this optimizer "
+                              "only, got '" +
+                              Stage::weightName(1) + ".exp_avg'");
+}
+
+TEST_F(Checkpoint, StateOfParametersThatAreFrozenNowIsLeft) {
+  ASSERT_TRUE(save("a", 5, 1));
+  EXPECT_TRUE(onGrid(2, 1, [&](Comm &comm, const Grid &grid) -> Status {
+    Stage stage = Stage::empty();
+    ResumeRequest request = stage.resume(grid.ppRank(comm.rank()), directory);
+    request.modelNames = {Stage::weightName(0), Stage::weightName(1), "tied"};
+    request.optimizerNames = {Stage::weightName(0) + ".exp_avg"};
+    request.frozen = {Stage::weightName(1)};
+    auto resumed = resumeCheckpoint(comm, grid, request);
+    return resumed ? Status() : Status(resumed.error());
+  }));
 }
 
 TEST_F(Checkpoint, MistakesOfTheCaller) {

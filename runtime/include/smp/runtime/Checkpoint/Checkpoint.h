@@ -19,6 +19,7 @@
 #include "smp/Support/Grid.h"
 #include "smp/Support/Safetensors.h"
 #include "smp/runtime/Comm/Comm.h"
+#include <set>
 #include <utility>
 
 namespace smp::runtime {
@@ -61,6 +62,11 @@ struct ResumeRequest {
   std::string directory;
   std::string tag; ///< empty: the newest; falls back to the last good one
   std::vector<LoadTarget> model, optimizer; ///< all that this rank holds
+  /// What all ranks hold: a checkpoint with more is one of another model, or
+  /// optimizer. Not compared where there are no names.
+  std::set<std::string> modelNames = {}, optimizerNames = {};
+  /// Parameters whose optimizer state, which they had before, is not needed.
+  std::set<std::string> frozen = {};
 };
 
 struct Resumed {

@@ -213,6 +213,13 @@ struct Parameter {
   std::vector<std::string> optimizer; ///< state names
   std::vector<unsigned> holders;      ///< the first one saves it
   std::map<unsigned, ParameterLocation> location;
+
+  /// Whether the loss depends on it, and it is not frozen.
+  bool isTrained() const {
+    return std::ranges::any_of(location, [](const auto &entry) {
+      return !entry.second.gradients.empty();
+    });
+  }
 };
 
 struct StateTensor {
