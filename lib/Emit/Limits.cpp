@@ -39,10 +39,9 @@ static void recordBelow(func::FuncOp function, unsigned argument,
                       OpBuilder(function).getI64IntegerAttr(limit));
 }
 
-/// What an op only moves, whole and unchanged; null for another op.
+/// What an op only reads in another shape or type; null for another op.
 static Value movedBy(Operation *op) {
-  return isa<ReshapeOp, TransposeOp, ExpandOp, CastOp>(op) ? op->getOperand(0)
-                                                           : Value();
+  return isa<ReshapeOp, CastOp>(op) ? op->getOperand(0) : Value();
 }
 
 /// The choice between labels and a number, which stands for labels that do not
