@@ -195,10 +195,16 @@ LogicalResult Compiler::partition() {
     plan.defaultPartition = config.defaultPartition;
   bool sgd = config.optimizer.kind == OptimizerKind::SGD;
   plan.optimizerBytes = !sgd ? 8 : config.optimizer.momentum != 0 ? 4 : 0;
-  auto inFlight = schedule::stageInFlight(plan.partitions, scheduleOptions());
-  if (!inFlight)
-    return emit(inFlight.error());
-  plan.inFlight = *inFlight;
+  // A schedule of more stages than there are ops takes long, and is of no use:
+  // the partition will say so.
+  auto train = module.lookupSymbol<func::FuncOp>("train");
+  if (train && plan.partitions <=
+                   int64_t(train.getBody().front().getOperations().size())) {
+    auto inFlight = schedule::stageInFlight(plan.partitions, scheduleOptions());
+    if (!inFlight)
+      return emit(inFlight.error());
+    plan.inFlight = *inFlight;
+  }
   FailureOr<PartitionReport> made = partitionModule(module, plan);
   if (failed(made))
     return failure();

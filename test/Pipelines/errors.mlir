@@ -19,6 +19,8 @@
 // TENSOR: error: 'tensor_parallel_degree' expects 1, got 2
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --pipeline-parallel-degree=40 --quiet 2>&1 | FileCheck %s --check-prefix=STAGES
 // STAGES: error: expects at most as many partitions as the model has modules, {{[0-9]+}}, got 40
+// RUN: not smp-compile %S/../models/data/mlp.pt2 --pipeline-parallel-degree=1000000 --quiet 2>&1 | FileCheck %s --check-prefix=MILLION
+// MILLION: error: expects at most as many partitions as the model has modules, {{[0-9]+}}, got 1000000
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --stop-after=lowering 2>&1 | FileCheck %s --check-prefix=PHASE
 // PHASE: error: expects phases of the list in --help, the first not after the last, got 'import' and 'lowering'
 // RUN: not smp-compile %S/../models/data/mlp.pt2 --config=%t.missing.json 2>&1 | FileCheck %s --check-prefix=CONFIG
