@@ -100,6 +100,10 @@ class Outputs(IntegrationTest):
         while not metrics.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.expect("expects a folder that no other run is using", *options)
+        written = metrics.read_bytes()
+        self.expect("expects a file that no other run is writing", *begin,
+                    "--metrics", metrics)  # fmt: skip
+        self.assertEqual(metrics.read_bytes()[: len(written)], written)
         first.send_signal(signal.SIGINT)
         errors = first.communicate(timeout=PATIENCE)[1]
         self.assertEqual(first.returncode, 130, errors)

@@ -16,6 +16,9 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -109,10 +112,27 @@ Status runtime::writeTrace(Comm &comm, const Trace &trace,
 
 Result<MetricsWriter> MetricsWriter::open(const std::string &path,
                                           bool append) {
-  std::FILE *file = std::fopen(path.c_str(), append ? "ae" : "we");
+  std::FILE *file = std::fopen(path.c_str(), "ae");
+  auto failure = [&](const char *verb) {
+    return Error{std::string("cannot ") + verb + " '" + path +
+                 "': " + std::strerror(errno)};
+  };
   if (!file)
-    return Error{"cannot open '" + path + "': " + std::strerror(errno)};
-  return MetricsWriter(file);
+    return failure("open");
+  MetricsWriter writer(file);
+  struct stat status;
+  if (fstat(fileno(file), &status) != 0 || !S_ISREG(status.st_mode))
+    return writer;
+  // Of what another run writes nothing is lost, nor mixed with our lines. File
+  // systems without locks go without this.
+  if (flock(fileno(file), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return Error{"option '--metrics' expects a file that no other run is "
+                 "writing, got '" +
+                     path + "'",
+                 "name another file, or wait for that run to end"};
+  if (!append && ftruncate(fileno(file), 0) != 0)
+    return failure("write");
+  return writer;
 }
 
 MetricsWriter::~MetricsWriter() {
