@@ -180,12 +180,12 @@ class Memory(MemoryTest):
     def test_channels(self) -> None:
         """Groups and channels that do not fill a vector. How the library pads
         them depends on the machine's vectors, for which a job is compiled."""
-        rows = self.rows("convnet", 2 * 36000)
+        rows = self.rows("convnet", 2 * 30000)
         for vectors in ("AVX512_CORE", "AVX2"):
             limit = {"ONEDNN_MAX_CPU_ISA": vectors, "DNNL_MAX_CPU_ISA": vectors}
             with self.subTest(vectors), mock.patch.dict(ENVIRONMENT, limit):
                 self.check(
-                    DATA / "convnet.pt2", rows, 2, "--batch-size=36000",
+                    DATA / "convnet.pt2", rows, 2, "--batch-size=30000",
                     "--microbatches=1",
                 )  # fmt: skip
 

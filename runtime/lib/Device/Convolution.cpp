@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <string_view>
 
@@ -131,8 +132,10 @@ struct Convolution::Impl {
     Primitive reorder;
     bool differs() const { return bool(reorder); }
   };
-  /// What executes one tile: these objects may serve one thread at a time.
-  struct Tile {
+  /// What executes tiles, on one thread at a time. These are many small
+  /// objects: a runner for each tile of a large model would be 20 MB.
+  struct Runner {
+    std::atomic_flag busy;
     Stream stream;
     std::array<Memory, 3> plain, own;
     Memory scratch;
@@ -140,16 +143,17 @@ struct Convolution::Impl {
 
   explicit Impl(const ConvolutionCommand &command) : command(command) {}
 
-  bool prepare();
+  bool prepare(int threads);
   bool openLibrary();
   bool choose();
   bool choose(bool layouts);
   bool accept(const Description &candidate);
   bool makeReorder(Port &port, bool isResult, size_t &scratch);
-  bool makeTiles();
-  bool runTile(int64_t tile, std::array<std::byte *, 3> operands,
-               std::byte *scratch) const;
-  bool reorder(const Tile &tile, size_t port, bool isResult) const;
+  bool makeRunner(Runner &runner) const;
+  template <typename Work> void withRunner(Work work);
+  bool runTile(const Runner &runner, int64_t tile,
+               std::array<std::byte *, 3> operands, std::byte *scratch) const;
+  bool reorder(const Runner &runner, size_t port, bool isResult) const;
 
   ConvolutionCommand command;
   std::string name;
@@ -160,7 +164,7 @@ struct Convolution::Impl {
   std::array<Port, 3> ports; ///< a, b and c
   size_t scratchPlace = 0;   ///< behind the reordered operands
   size_t scratchEnd = 0;     ///< bytes of a tile in use
-  std::vector<Tile> tiles;
+  std::vector<Runner> runners;
 };
 
 /// A copy between the command's layout and the implementation's.
@@ -251,7 +255,7 @@ bool Convolution::Impl::choose() {
   return choose(/*layouts=*/true) || choose(/*layouts=*/false);
 }
 
-bool Convolution::Impl::makeTiles() {
+bool Convolution::Impl::makeRunner(Runner &runner) const {
   auto make = [&](Memory &memory, const dnnl_memory_desc_t *layout) {
     return ok(dnnl_memory_create(memory.out(), layout, engine.get(),
                                  DNNL_MEMORY_NONE));
@@ -259,19 +263,15 @@ bool Convolution::Impl::makeTiles() {
   dnnl_memory_desc_t bytes;
   size_t rest = size_t(command.scratch.bytes / command.tiles) - scratchPlace;
   dnnl_dims_t size = {dnnl_dim_t(std::max<size_t>(rest, 1))};
-  if (!ok(dnnl_memory_desc_init_by_tag(&bytes, 1, size, dnnl_u8, dnnl_x)))
+  if (!ok(dnnl_memory_desc_init_by_tag(&bytes, 1, size, dnnl_u8, dnnl_x)) ||
+      !ok(dnnl_stream_create(runner.stream.out(), engine.get(),
+                             dnnl_stream_default_flags)) ||
+      !make(runner.scratch, &bytes))
     return false;
-  tiles.resize(size_t(command.tiles));
-  for (Tile &tile : tiles) {
-    if (!ok(dnnl_stream_create(tile.stream.out(), engine.get(),
-                               dnnl_stream_default_flags)) ||
-        !make(tile.scratch, &bytes))
+  for (size_t i = 0; i < 3; ++i)
+    if (!make(runner.plain[i], &ports[i].plain) ||
+        (ports[i].differs() && !make(runner.own[i], &ports[i].own)))
       return false;
-    for (size_t i = 0; i < 3; ++i)
-      if (!make(tile.plain[i], &ports[i].plain) ||
-          (ports[i].differs() && !make(tile.own[i], &ports[i].own)))
-        return false;
-  }
   return true;
 }
 
@@ -282,50 +282,66 @@ bool Convolution::Impl::openLibrary() {
                                                     dnnl_scratchpad_mode_user));
 }
 
-bool Convolution::Impl::prepare() {
-  return openLibrary() && choose() &&
-         ok(dnnl_primitive_create(primitive.out(), chosen.get())) &&
-         makeTiles();
+bool Convolution::Impl::prepare(int threads) {
+  if (!openLibrary() || !choose() ||
+      !ok(dnnl_primitive_create(primitive.out(), chosen.get())))
+    return false;
+  runners = std::vector<Runner>(
+      size_t(std::min<int64_t>(std::max(threads, 1), command.tiles)));
+  return std::ranges::all_of(
+      runners, [&](Runner &runner) { return makeRunner(runner); });
 }
 
-bool Convolution::Impl::reorder(const Tile &tile, size_t port,
+/// Calls `work` with a runner that no other thread has: where commands that
+/// share a convolution overlap there may be none left, and one is made.
+template <typename Work> void Convolution::Impl::withRunner(Work work) {
+  for (Runner &runner : runners)
+    if (!runner.busy.test_and_set(std::memory_order_acquire)) {
+      work(&runner);
+      runner.busy.clear(std::memory_order_release);
+      return;
+    }
+  Runner own;
+  work(makeRunner(own) ? &own : nullptr);
+}
+
+bool Convolution::Impl::reorder(const Runner &runner, size_t port,
                                 bool isResult) const {
-  const Memory &plain = tile.plain[port], &own = tile.own[port];
+  const Memory &plain = runner.plain[port], &own = runner.own[port];
   dnnl_exec_arg_t arguments[] = {
       {DNNL_ARG_FROM, isResult ? own.get() : plain.get()},
       {DNNL_ARG_TO, isResult ? plain.get() : own.get()},
-      {DNNL_ARG_SCRATCHPAD, tile.scratch.get()}};
-  return ok(dnnl_primitive_execute(ports[port].reorder.get(), tile.stream.get(),
-                                   3, arguments));
+      {DNNL_ARG_SCRATCHPAD, runner.scratch.get()}};
+  return ok(dnnl_primitive_execute(ports[port].reorder.get(),
+                                   runner.stream.get(), 3, arguments));
 }
 
-bool Convolution::Impl::runTile(int64_t index,
+bool Convolution::Impl::runTile(const Runner &runner, int64_t tile,
                                 std::array<std::byte *, 3> operands,
                                 std::byte *scratch) const {
-  const Tile &tile = tiles[size_t(index)];
   dnnl_exec_arg_t arguments[4];
   for (size_t i = 0; i < 3; ++i) {
     const Port &port = ports[i];
     bool differs = port.differs();
-    const Memory &memory = differs ? tile.own[i] : tile.plain[i];
-    std::byte *plain = operands[i] + size_t(index) * port.stride;
-    if (!ok(dnnl_memory_set_data_handle(tile.plain[i].get(), plain)) ||
+    const Memory &memory = differs ? runner.own[i] : runner.plain[i];
+    std::byte *plain = operands[i] + size_t(tile) * port.stride;
+    if (!ok(dnnl_memory_set_data_handle(runner.plain[i].get(), plain)) ||
         (differs &&
          !ok(dnnl_memory_set_data_handle(memory.get(), scratch + port.place))))
       return false;
     arguments[i] = {argumentOf(command.pass, port.role), memory.get()};
   }
-  arguments[3] = {DNNL_ARG_SCRATCHPAD, tile.scratch.get()};
-  if (!ok(dnnl_memory_set_data_handle(tile.scratch.get(),
+  arguments[3] = {DNNL_ARG_SCRATCHPAD, runner.scratch.get()};
+  if (!ok(dnnl_memory_set_data_handle(runner.scratch.get(),
                                       scratch + scratchPlace)))
     return false;
   for (size_t i = 0; i < 2; ++i)
-    if (ports[i].differs() && !reorder(tile, i, /*isResult=*/false))
+    if (ports[i].differs() && !reorder(runner, i, /*isResult=*/false))
       return false;
-  return ok(dnnl_primitive_execute(primitive.get(), tile.stream.get(), 4,
+  return ok(dnnl_primitive_execute(primitive.get(), runner.stream.get(), 4,
                                    arguments)) &&
-         (!ports[2].differs() || reorder(tile, 2, /*isResult=*/true)) &&
-         ok(dnnl_stream_wait(tile.stream.get()));
+         (!ports[2].differs() || reorder(runner, 2, /*isResult=*/true)) &&
+         ok(dnnl_stream_wait(runner.stream.get()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,10 +354,10 @@ Convolution::~Convolution() = default;
 const std::string &Convolution::implementation() const { return impl->name; }
 
 Result<std::unique_ptr<Convolution>>
-Convolution::create(const ConvolutionCommand &command) {
+Convolution::create(const ConvolutionCommand &command, int threads) {
   useOneThread();
   auto impl = std::make_unique<Impl>(command);
-  if (!impl->prepare())
+  if (!impl->prepare(threads))
     return Error{"expects a convolution that oneDNN has an implementation of, "
                  "got one of " +
                      shapeString(command.input) + " to " +
@@ -369,12 +385,14 @@ void Convolution::run(const float *a, const float *b, float *c, float *scratch,
       reinterpret_cast<std::byte *>(const_cast<float *>(b)),
       reinterpret_cast<std::byte *>(c)};
   int64_t perTile = impl->command.scratch.bytes / impl->command.tiles;
-  for (int64_t tile = begin; tile < end; ++tile) {
-    auto *memory = reinterpret_cast<std::byte *>(scratch) + tile * perTile;
-    if (impl->runTile(tile, operands, memory))
-      continue;
-    size_t count = impl->ports[2].stride / sizeof(float);
-    std::fill_n(c + size_t(tile) * count, count,
-                std::numeric_limits<float>::quiet_NaN());
-  }
+  impl->withRunner([&](const Impl::Runner *runner) {
+    for (int64_t tile = begin; tile < end; ++tile) {
+      auto *memory = reinterpret_cast<std::byte *>(scratch) + tile * perTile;
+      if (runner && impl->runTile(*runner, tile, operands, memory))
+        continue;
+      size_t count = impl->ports[2].stride / sizeof(float);
+      std::fill_n(c + size_t(tile) * count, count,
+                  std::numeric_limits<float>::quiet_NaN());
+    }
+  });
 }

@@ -11,6 +11,7 @@
 #include <alloca.h>
 #include <cstring>
 #include <dlfcn.h>
+#include <tuple>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -56,7 +57,7 @@ void runKernel(KernelFunction function, const KernelCommand &command,
 struct Starter {
   ThreadPool &pool;
   const std::vector<KernelFunction> &kernels;
-  const std::map<const ConvolutionCommand *, std::unique_ptr<Convolution>>
+  const std::map<const ConvolutionCommand *, std::shared_ptr<Convolution>>
       &convolutions;
   const Frame &frame;
   uint64_t ticket;
@@ -124,15 +125,28 @@ struct Starter {
 
 } // namespace
 
+/// What commands have in common that one convolution can serve: all but where
+/// their operands lie.
+static auto kindOf(const ConvolutionCommand &c) {
+  return std::tuple(c.pass, c.rows, c.groups, c.tiles, c.input, c.output,
+                    c.kernel, c.stride, c.padding, c.dilation, c.scratch.bytes);
+}
+
 Status CpuDevice::prepare(const RankJob &rankJob) {
   size_t commands = 0;
   for (const Program &program : rankJob.programs)
     commands = std::max(commands, program.commands.size());
   pool.reserve(commands);
+  std::map<decltype(kindOf({})), std::shared_ptr<Convolution>> kinds;
   for (const Program &program : rankJob.programs)
     for (const Command &command : program.commands)
       if (auto *work = std::get_if<ConvolutionCommand>(&command.work)) {
-        SMP_ASSIGN_OR_RETURN(convolutions[work], Convolution::create(*work));
+        std::shared_ptr<Convolution> &convolution = kinds[kindOf(*work)];
+        if (!convolution) {
+          SMP_ASSIGN_OR_RETURN(convolution,
+                               Convolution::create(*work, threads));
+        }
+        convolutions[work] = convolution;
       }
   return {};
 }

@@ -27,18 +27,19 @@ namespace smp::runtime {
 
 class Convolution {
 public:
-  /// Chooses an implementation; an error if the library has none.
+  /// Chooses an implementation; an error if the library has none. Keeps what
+  /// that many threads at a time need.
   static Result<std::unique_ptr<Convolution>>
-  create(const ConvolutionCommand &command);
+  create(const ConvolutionCommand &command, int threads = 1);
   ~Convolution();
 
   /// Bytes of scratch memory that a tile takes if there is enough; none if the
   /// library has no implementation. The operands of the command do not matter.
   static std::optional<int64_t> scratchBytes(const ConvolutionCommand &command);
 
-  /// Computes tiles [begin, end) on the calling thread alone. Different tiles
-  /// may run at once. The pointers are those of the command's operands; NaN is
-  /// written where the library fails.
+  /// Computes tiles [begin, end) on the calling thread alone. Different tiles,
+  /// and commands that are alike, may run at once. The pointers are those of
+  /// the command's operands; NaN is written where the library fails.
   void run(const float *a, const float *b, float *c, float *scratch,
            int64_t begin, int64_t end) const;
 

@@ -34,7 +34,7 @@ loadKernels(const std::string &path, const std::vector<std::string> &symbols);
 class CpuDevice final : public Device {
 public:
   CpuDevice(std::vector<KernelFunction> kernels, int threads)
-      : kernels(std::move(kernels)), pool(threads) {}
+      : kernels(std::move(kernels)), threads(threads), pool(threads) {}
 
   /// Makes what the library needs for the convolutions of a rank, before any
   /// of them is started, and room for the commands of a launch. `rankJob`
@@ -51,8 +51,9 @@ public:
 
 private:
   std::vector<KernelFunction> kernels;
-  std::map<const ConvolutionCommand *, std::unique_ptr<Convolution>>
+  std::map<const ConvolutionCommand *, std::shared_ptr<Convolution>>
       convolutions;
+  int threads;
   ThreadPool pool;
 };
 
