@@ -140,7 +140,9 @@ static const std::vector<OptionSpec> &optionSpecs() {
       {"stall-timeout", "SECONDS",
        "with MPI: a rank of this host that shows no sign of life for so long "
        "counts as lost",
-       "60", number<int>(&Options::stallTimeout, 1, count)},
+       "60",
+       number<int>(&Options::stallTimeout, 1, "an integer from 1 to 1000000",
+                   1000000)},
       {"seed", "S", "seed of data order, dropout and initialisers",
        "the checkpoint's after --resume, else the job's",
        number<uint64_t>(&Options::seed, 0, wide)},

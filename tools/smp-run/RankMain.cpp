@@ -68,7 +68,7 @@ private:
   Status checkPlaces();
   Status openData();
   Result<TrainSummary> trainSteps();
-  Status finish(const TrainSummary &summary);
+  Status finish(TrainSummary &summary);
   void describe();
   std::string memoryOfStages(const Phases &phases) const;
   /// A resume may find that no step is left: nobody knows that before.
@@ -78,7 +78,8 @@ private:
   }
   bool trains() const { return options.steps.value_or(0) > firstStep; }
   Session::GenerateOptions generateOptions() const {
-    return {options.prompt, options.generate, options.temperature};
+    return {options.prompt, options.generate, options.temperature,
+            stopRequested};
   }
   void say(const std::string &text) {
     if (log)
@@ -292,7 +293,7 @@ Result<TrainSummary> Run::trainSteps() {
              : runtime::train(*session, train, firstStep);
 }
 
-Status Run::finish(const TrainSummary &summary) {
+Status Run::finish(TrainSummary &summary) {
   if (!options.dumpParameters.empty())
     SMP_RETURN_IF_ERROR(session->dumpParameters(options.dumpParameters));
   if (options.generate > 0 && !summary.interrupted) {
@@ -300,6 +301,8 @@ Status Run::finish(const TrainSummary &summary) {
                          session->generate(generateOptions()));
     SMP_RETURN_IF_ERROR(
         agree(comm, comm.rank() == 0 ? print(text + "\n") : Status()));
+    int64_t generated = int64_t(text.size() - options.prompt.size());
+    summary.interrupted = generated < options.generate;
   }
   if (Trace *trace = session->trace())
     SMP_RETURN_IF_ERROR(writeTrace(comm, *trace, options.trace));

@@ -18,6 +18,9 @@ using namespace smp::runtime;
 /// Apart from all groups of jobs, whose ids are small.
 static constexpr int generationGroup = (1 << 20) - 2;
 
+/// Instead of a token: one rank decides for all when to stop.
+static constexpr int64_t stopToken = -1;
+
 namespace smp::runtime {
 
 /// Runs `predict` once per token on the first replica; its window of tokens
@@ -147,9 +150,13 @@ Result<std::string> Generator::run(const Session::GenerateOptions &options) {
     SMP_RETURN_IF_ERROR(predict());
     int64_t token = 0;
     if (session.ppRank() == logits->rank)
-      token = choose(step, options.temperature);
+      token = options.stop && options.stop()
+                  ? stopToken
+                  : choose(step, options.temperature);
     SMP_RETURN_IF_ERROR(
         comm.wait(comm.broadcast(*replica, DataType::I64, &token, 1, root)));
+    if (token == stopToken)
+      break;
     text += char(static_cast<unsigned char>(token));
   }
   return text;

@@ -80,6 +80,8 @@ TEST(SmpRunTest, RefusesWrongCommandLines) {
   for (const char *threads : {"0", "1025"})
     expectError({"job", std::string("--threads=") + threads}, 2,
                 "an integer from 1 to 1024, got '" + std::string(threads));
+  expectError({"job", "--stall-timeout=2147483647"}, 2,
+              "an integer from 1 to 1000000, got '2147483647'");
   expectError({"job", "--seed=18446744073709551616"}, 2,
               "an integer from 0 to 2^64 - 1");
   expectError({"job", "--steps=1", "--prompt=a"}, 2,
@@ -259,6 +261,12 @@ TEST(SmpRunTest, GeneratesText) {
   Finished first = generate("a", "40", sampled);
   EXPECT_EQ(first.output, generate("a", "40", sampled).output);
   EXPECT_NE(first.output, generate("a", "40", {"--temperature=2"}).output);
+  // Ctrl-C ends with the text so far.
+  Process endless({SMP_RUN, job, "--generate=1000000000000", "--prompt=ab"});
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  endless.signal(SIGINT);
+  EXPECT_EQ(endless.wait(), 130) << endless.errors();
+  EXPECT_EQ(endless.output().substr(0, 4), "abcd");
   expectError({job, "--generate=3"}, 1,
               "expects a prompt of at least one byte");
   expectError({twoStageJob("no-text"), "--generate=3", "--prompt=a",

@@ -104,6 +104,8 @@ public:
     std::string prompt;
     int64_t count = 0;
     double temperature = 0; ///< 0: the most likely
+    /// Whether to end with the text so far.
+    bool (*stop)() = nullptr;
   };
   /// Whether `generate` can do this, before anything is trained for it.
   Status checkGeneration(const GenerateOptions &options);
