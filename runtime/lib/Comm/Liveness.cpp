@@ -157,22 +157,28 @@ static std::string hostIdentity() {
   return std::string(host) + " " + space;
 }
 
-static Board *mapBoard(const std::string &name, int ranks, bool create) {
-  int descriptor =
-      shm_open(name.c_str(), create ? O_CREAT | O_EXCL | O_RDWR : O_RDWR, 0600);
+/// The board behind a descriptor, as large as that says.
+static Board *mapBoard(int descriptor, int ranks) {
   if (descriptor < 0)
     return nullptr;
   size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
-  void *memory = MAP_FAILED;
-  if (!create || ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
-    memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  close(descriptor);
+  void *memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<Board *>(memory);
 }
 
+/// Memory without a name, which goes with its last process.
+static int makeSharedMemory(int ranks) {
+  int descriptor = memfd_create("smp-board", MFD_CLOEXEC);
+  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
+  if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
+    return descriptor;
+  close(descriptor);
+  return -1;
+}
+
 /// Makes the board of this host: its lowest rank creates it, the others open
-/// it, then its name goes away, so nothing is left behind whatever happens.
+/// its descriptor, so nothing is left behind whatever happens.
 static Status connectBoard(Comm &comm, Watch &state) {
   int self = comm.rank();
   SMP_ASSIGN_OR_RETURN(std::vector<std::string> hosts,
@@ -180,22 +186,23 @@ static Status connectBoard(Comm &comm, Watch &state) {
   int leader = 0;
   while (hosts[leader] != hosts[self])
     ++leader;
+  int descriptor = -1;
   std::string name;
-  Board *board = nullptr;
   if (leader == self) {
-    name = "/smp-" + std::to_string(getpid()) + "-" +
-           std::to_string(Clock::now().time_since_epoch().count());
-    board = mapBoard(name, comm.size(), true);
+    descriptor = makeSharedMemory(comm.size());
+    name = "/proc/" + std::to_string(getpid()) + "/fd/" +
+           std::to_string(descriptor);
   }
   SMP_ASSIGN_OR_RETURN(std::vector<std::string> names,
                        comm.allGatherObjects(comm.world(), name));
   if (leader != self)
-    board = mapBoard(names[leader], comm.size(), false);
+    descriptor = open(names[leader].c_str(), O_RDWR | O_CLOEXEC);
+  Board *board = mapBoard(descriptor, comm.size());
   if (board)
     board->ranks[self].process.store(getpid());
   Status complete = comm.wait(comm.barrier(comm.world()));
-  if (leader == self)
-    shm_unlink(name.c_str());
+  if (descriptor >= 0)
+    close(descriptor);
   if (!complete)
     return complete;
   std::scoped_lock lock(state.mutex);
