@@ -21,6 +21,7 @@ ACROSS_SOURCES = {
     "test/unit/Import/MutationTest.cpp": "damaged files of every kind are read or refused",
     "test/unit/Interpret/FoldsTest.cpp": "folds of every op keep what it computes",
     "test/unit/Interpret/OpGradientTest.cpp": "the gradient of every op against differences",
+    "test/unit/Interpret/ShardingRuleTest.cpp": "the sharding rule of every op against its semantics",
     "test/unit/Interpret/PhasesTest.cpp": "every phase keeps what random models mean",
 }
 

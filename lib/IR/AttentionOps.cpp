@@ -83,6 +83,20 @@ LogicalResult AttentionOp::verify() {
   return verifyFinite(*this, "scale", getScale()); // attention_c8
 }
 
+ShardingRule AttentionOp::getShardingRule() {
+  // Masks count places of queries and keys; a bias may have dims of size 1.
+  std::string bias;
+  if (getBias()) {
+    ArrayRef<int64_t> shape = tensorType(getBias()).getShape();
+    bias = ",";
+    const std::array<const char *, 4> factors = {" b", " (g r)", " S", " T"};
+    for (auto [size, name] : llvm::zip_equal(shape, factors))
+      bias += size == 1 ? " 1" : name;
+  }
+  return ShardingRule::parse(*this, "b (g r) S D, b g T D, b g T e" + bias +
+                                        "-> b (g r) S e, b (g r) S");
+}
+
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location>,
                                                 Adaptor adaptor,
@@ -129,4 +143,8 @@ LogicalResult RotaryEmbeddingOp::verify() {
   return verifyShape(
       *this, "cosine and sine", getCosine(), // rotary_embedding_c2
       {type.getDimSize(type.getRank() - 2), type.getShape().back() / 2});
+}
+
+ShardingRule RotaryEmbeddingOp::getShardingRule() {
+  return ShardingRule::parse(*this, "... s D, s E, s E -> ... s D");
 }

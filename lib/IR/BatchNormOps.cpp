@@ -79,6 +79,18 @@ LogicalResult BatchNormOp::verify() {
   return success();
 }
 
+ShardingRule BatchNormOp::getShardingRule() {
+  std::string places;
+  for (int64_t dim = 2; dim < getOperand().getType().getRank(); ++dim)
+    places += " P" + std::to_string(dim);
+  std::string channels = getWeight() && getBias()   ? ", c, c"
+                         : getWeight() || getBias() ? ", c"
+                                                    : "";
+  return ShardingRule::parse(*this, "N c" + places + channels +
+                                        ", c, c -> N c" + places +
+                                        ", c, c, c, c");
+}
+
 //===----------------------------------------------------------------------===//
 // BatchNormGradOp
 //===----------------------------------------------------------------------===//
@@ -120,4 +132,11 @@ LogicalResult BatchNormInferenceOp::verify() {
       {{"weight", getWeight()},
        {"bias", getBias()},
        {"running averages", getRunningMean()}});
+}
+
+ShardingRule BatchNormInferenceOp::getShardingRule() {
+  std::string channels = getWeight() && getBias()   ? ", c, c"
+                         : getWeight() || getBias() ? ", c"
+                                                    : "";
+  return ShardingRule::parse(*this, "n c ..." + channels + ", c, c -> n c ...");
 }

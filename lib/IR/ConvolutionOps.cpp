@@ -144,6 +144,16 @@ LogicalResult Conv2dOp::verify() {
                      getResult().getType().getShape()[1]);
 }
 
+ShardingRule Conv2dOp::getShardingRule() {
+  // A bias is added once, and not to each summand.
+  if (getGroups() > 1)
+    return ShardingRule::parse(*this, getBias()
+                                          ? "n C H W, O I K L, O -> n O P Q"
+                                          : "n C H W, O I K L -> n O P Q");
+  return ShardingRule::parse(*this, getBias() ? "n C H W, o C K L, o -> n o P Q"
+                                              : "n c H W, o c K L -> n o P Q");
+}
+
 LogicalResult
 Conv2dInputGradOp::inferReturnTypes(MLIRContext *, Where loc, Adaptor adaptor,
                                     SmallVectorImpl<Type> &types) {
@@ -245,6 +255,10 @@ LogicalResult MaxPool2dOp::inferReturnTypes(MLIRContext *, Where loc,
   types.push_back(
       RankedTensorType::get(shape, IntegerType::get(type.getContext(), 32)));
   return success();
+}
+
+ShardingRule MaxPool2dOp::getShardingRule() {
+  return ShardingRule::parse(*this, "n c H W -> n c P Q, n c P Q");
 }
 
 LogicalResult MaxPool2dGradOp::inferReturnTypes(MLIRContext *, Where loc,

@@ -33,6 +33,10 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+ShardingRule EmbeddingOp::getShardingRule() {
+  return ShardingRule::parse(*this, "V c, ... -> ... c");
+}
+
 LogicalResult EmbeddingGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location> loc,
                                                 Adaptor adaptor,
@@ -68,6 +72,16 @@ LogicalResult GatherOp::verify() {
   if (indices.getRank() == operand.getRank())
     expected[getDim()] = indices.getDimSize(getDim());
   return verifyShape(*this, "indices", getIndices(), expected); // gather_c2
+}
+
+ShardingRule GatherOp::getShardingRule() {
+  std::string operand, indices;
+  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim) {
+    bool isOwn = dim == int64_t(getDim());
+    operand += (isOwn ? " V" : " d") + std::to_string(dim);
+    indices += (isOwn ? " i" : " d") + std::to_string(dim);
+  }
+  return ShardingRule::parse(*this, operand + "," + indices + "->" + indices);
 }
 
 LogicalResult GatherGradOp::inferReturnTypes(MLIRContext *,
@@ -116,4 +130,17 @@ LogicalResult IndexOp::verify() {
                            tensorType(first).getShape())))
       return failure();
   return success();
+}
+
+ShardingRule IndexOp::getShardingRule() {
+  // As many first dims as there are index tensors are looked up.
+  std::string first, rest, places;
+  for (int64_t dim = 0; dim < tensorType(getOperand()).getRank(); ++dim) {
+    bool isIndexed = dim < int64_t(getIndices().size());
+    (isIndexed ? first : rest) +=
+        (isIndexed ? " V" : " d") + std::to_string(dim);
+  }
+  for (size_t i = 0; i < getIndices().size(); ++i)
+    places += ", ...";
+  return ShardingRule::parse(*this, first + rest + places + "-> ..." + rest);
 }

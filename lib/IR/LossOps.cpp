@@ -39,6 +39,10 @@ LogicalResult CrossEntropyOp::verify() {
                      tensorType(getLogits()).getShape().take_front());
 }
 
+ShardingRule CrossEntropyOp::getShardingRule() {
+  return ShardingRule::parse(*this, "+m C, +m -> , , +m");
+}
+
 LogicalResult CrossEntropyGradOp::verify() {
   RankedTensorType logits = tensorType(getLogits());
   if (logits.getRank() != 2) // cross_entropy_grad_c1
@@ -59,4 +63,8 @@ LogicalResult MeanLossOp::verify() {
   if (getTerm().empty()) // mean_loss_c2
     return emitOpError("expects a name of the loss term, got an empty one");
   return success();
+}
+
+ShardingRule LabelCountOp::getShardingRule() {
+  return ShardingRule::parse(*this, "... ->");
 }

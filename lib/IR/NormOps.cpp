@@ -72,6 +72,13 @@ LogicalResult LayerNormOp::verify() {
   return verifyNotNegative(*this, "epsilon", getEpsilon()); // layer_norm_c4
 }
 
+ShardingRule LayerNormOp::getShardingRule() {
+  std::string vectors;
+  for (Value vector : {getWeight(), getBias()})
+    vectors += vector ? ", W" : "";
+  return ShardingRule::parse(*this, "... W" + vectors + "-> ... W, ..., ...");
+}
+
 LogicalResult LayerNormGradOp::inferReturnTypes(MLIRContext *,
                                                 std::optional<Location>,
                                                 Adaptor adaptor,
@@ -110,6 +117,11 @@ LogicalResult RmsNormOp::verify() {
   return verifyNotNegative(*this, "epsilon", getEpsilon()); // rms_norm_c3
 }
 
+ShardingRule RmsNormOp::getShardingRule() {
+  return ShardingRule::parse(*this, getWeight() ? "... W, W -> ... W, ..."
+                                                : "... W -> ... W, ...");
+}
+
 LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location>,
                                               Adaptor adaptor,
@@ -134,6 +146,10 @@ LogicalResult RmsNormGradOp::verify() {
 
 LogicalResult SoftmaxOp::verify() {
   return verifyHasDim(*this, getOperand()); // softmax_c1
+}
+
+ShardingRule SoftmaxOp::getShardingRule() {
+  return ShardingRule::parse(*this, "... W -> ... W");
 }
 
 LogicalResult SoftmaxGradOp::verify() {

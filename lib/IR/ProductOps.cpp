@@ -50,6 +50,11 @@ LogicalResult LinearOp::verify() {
                             {getInput(), getWeight()});
 }
 
+ShardingRule LinearOp::getShardingRule() {
+  return ShardingRule::parse(*this, getTransposed() ? "... k, k n -> ... n"
+                                                    : "... k, n k -> ... n");
+}
+
 LogicalResult
 LinearWeightGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                                      Adaptor adaptor,
@@ -75,6 +80,11 @@ LogicalResult LinearWeightGradOp::verify() {
   return verifyElementTypes(*this,
                             "cotangent and input", // linear_weight_grad_c2
                             {getCotangent(), getInput()});
+}
+
+ShardingRule LinearWeightGradOp::getShardingRule() {
+  return ShardingRule::parse(*this, getTransposed() ? "... n, ... k -> k n"
+                                                    : "... n, ... k -> n k");
 }
 
 LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
@@ -109,4 +119,10 @@ LogicalResult BatchMatmulOp::inferReturnTypes(MLIRContext *,
 LogicalResult BatchMatmulOp::verify() {
   return verifyElementTypes(*this, "operands", // batch_matmul_c3
                             {getLhs(), getRhs()});
+}
+
+ShardingRule BatchMatmulOp::getShardingRule() {
+  std::string lhs = getTransposeLhs() ? "... k m" : "... m k";
+  std::string rhs = getTransposeRhs() ? "... n k" : "... k n";
+  return ShardingRule::parse(*this, lhs + "," + rhs + "-> ... m n");
 }

@@ -39,3 +39,7 @@ OpFoldResult DropoutOp::fold(FoldAdaptor) {
   return getProbability().isZero() ? OpFoldResult(getOperand())
                                    : OpFoldResult();
 }
+
+ShardingRule DropoutOp::getShardingRule() {
+  return ShardingRule::ofEqualPlaces(*this);
+}

@@ -20,6 +20,21 @@ void SmpDialect::registerReductionOps() {
       >();
 }
 
+/// Of an op on an operand; `alone` are dims that the result lacks, or whose
+/// places depend on each other.
+static ShardingRule ruleOf(Operation *op, ArrayRef<int64_t> alone,
+                           StringRef name, bool keeps) {
+  std::string operand, result;
+  for (int64_t dim = 0; dim < tensorType(op->getOperand(0)).getRank(); ++dim) {
+    bool isAlone = llvm::is_contained(alone, dim);
+    std::string factor = " " + ((isAlone ? name : "d") + Twine(dim)).str();
+    operand += factor;
+    if (!isAlone || keeps)
+      result += factor;
+  }
+  return ShardingRule::parse(op, operand + "->" + result);
+}
+
 /// The operand's type without `dims`.
 static LogicalResult inferReduction(std::optional<Location> loc, Value operand,
                                     ArrayRef<int64_t> dims,
@@ -47,6 +62,10 @@ LogicalResult ReduceSumOp::inferReturnTypes(MLIRContext *,
                         types); // reduce_sum_c1
 }
 
+ShardingRule ReduceSumOp::getShardingRule() {
+  return ruleOf(*this, getDims(), "s", /*keeps=*/false);
+}
+
 LogicalResult ReduceMaxOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -63,6 +82,14 @@ LogicalResult ReduceMaxOp::verify() {
   return success();
 }
 
+ShardingRule ReduceMaxOp::getShardingRule() {
+  return ruleOf(*this, getDims(), "M", /*keeps=*/false);
+}
+
 LogicalResult CumsumOp::verify() {
   return verifyDim(*this, getDim(), getType().getRank()); // cumsum_c1
+}
+
+ShardingRule CumsumOp::getShardingRule() {
+  return ruleOf(*this, {int64_t(getDim())}, "C", /*keeps=*/true);
 }

@@ -7,10 +7,95 @@
 
 #include "VerifyUtils.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace smp;
+
+/// Of an op that changes the places of one dim.
+static ShardingRule movedRule(Operation *op, int64_t moved) {
+  SmallVector<std::string> operands;
+  std::string result;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    std::string &names = operands.emplace_back();
+    for (int64_t dim = 0; dim < tensorType(operand).getRank(); ++dim)
+      names +=
+          (Twine(dim == moved ? " M" + Twine(index) : Twine(" d") + Twine(dim)))
+              .str();
+  }
+  for (int64_t dim = 0; dim < tensorType(op->getResult(0)).getRank(); ++dim)
+    result += dim == moved ? " R" : " d" + std::to_string(dim);
+  return ShardingRule::parse(op, llvm::join(operands, ",") + "->" + result);
+}
+
+namespace {
+/// Goes through the dims of both shapes of a reshape at once and gives equal
+/// factors of them equal numbers.
+class ReshapeFactors {
+public:
+  ReshapeFactors(ArrayRef<int64_t> from, ArrayRef<int64_t> to)
+      : from{from, {}}, to{to, {}} {}
+
+  ShardingRule run() {
+    while (from.next() && to.next() && takeCommon())
+      ;
+    // Factors that cross each other: what is left is needed whole.
+    leaveWhole(from);
+    leaveWhole(to);
+    rule.operands = {std::move(from.dims)};
+    rule.results = {std::move(to.dims)};
+    return std::move(rule);
+  }
+
+private:
+  struct Side {
+    ArrayRef<int64_t> shape;
+    ShardingRule::Shape dims;
+    int64_t rest = 1; ///< of the last of `dims`
+
+    /// Whether a size is left to make factors of.
+    bool next() {
+      while (rest == 1 && dims.size() < shape.size()) {
+        rest = shape[dims.size()];
+        dims.emplace_back();
+      }
+      return rest > 1;
+    }
+  };
+
+  bool takeCommon() {
+    int64_t factor = std::min(from.rest, to.rest);
+    if (from.rest % factor != 0 || to.rest % factor != 0)
+      return false;
+    for (Side *side : {&from, &to}) {
+      side->dims.back().push_back(rule.factors.size());
+      side->rest /= factor;
+    }
+    rule.factors.push_back({factor, /*isWhole=*/false, /*isSummed=*/false});
+    return true;
+  }
+
+  void leaveWhole(Side &side) {
+    do {
+      if (side.rest != 1) {
+        side.dims.back().push_back(rule.factors.size());
+        rule.factors.push_back(
+            {side.rest, /*isWhole=*/true, /*isSummed=*/false});
+      }
+      side.rest = 1;
+      if (side.dims.size() == side.shape.size())
+        return;
+      side.rest = side.shape[side.dims.size()];
+      side.dims.emplace_back();
+    } while (true);
+  }
+
+  Side from, to;
+  ShardingRule rule;
+};
+} // namespace
 
 #define GET_OP_CLASSES
 #include "smp/IR/ShapeOps.cpp.inc"
@@ -81,9 +166,26 @@ LogicalResult ExpandOp::verify() {
   return verifySizes(*this, to, getSizes().size()); // expand_c5
 }
 
+ShardingRule ExpandOp::getShardingRule() {
+  ArrayRef<int64_t> from = tensorType(getOperand()).getShape();
+  ArrayRef<int64_t> to = getType().getShape();
+  std::string operand, result;
+  for (auto [size, dim] : llvm::zip_equal(from, getDims()))
+    operand += size == 1 && to[dim] != 1 ? " 1" : " d" + std::to_string(dim);
+  for (size_t dim = 0; dim < to.size(); ++dim)
+    result += " d" + std::to_string(dim);
+  return ShardingRule::parse(*this, operand + "->" + result);
+}
+
 //===----------------------------------------------------------------------===//
 // ReshapeOp
 //===----------------------------------------------------------------------===//
+
+ShardingRule ReshapeOp::getShardingRule() {
+  return ReshapeFactors(tensorType(getOperand()).getShape(),
+                        getType().getShape())
+      .run();
+}
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = tensorType(getOperand()), to = getType();
@@ -124,6 +226,15 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+ShardingRule TransposeOp::getShardingRule() {
+  std::string operand, result;
+  for (int64_t dim = 0; dim < tensorType(getOperand()).getRank(); ++dim)
+    operand += " d" + std::to_string(dim);
+  for (int64_t dim : getPermutation())
+    result += " d" + std::to_string(dim);
+  return ShardingRule::parse(*this, operand + "->" + result);
+}
+
 //===----------------------------------------------------------------------===//
 // SliceOp, PadOp, ConcatOp
 //===----------------------------------------------------------------------===//
@@ -150,6 +261,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+ShardingRule SliceOp::getShardingRule() { return movedRule(*this, getDim()); }
+
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor,
@@ -173,6 +286,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
 LogicalResult PadOp::verify() {
   return verifyHolds(*this, getType().getElementType(), getValue()); // pad_c3
 }
+
+ShardingRule PadOp::getShardingRule() { return movedRule(*this, getDim()); }
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
@@ -205,3 +320,5 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
   types.push_back(withShape(first, shape));
   return success();
 }
+
+ShardingRule ConcatOp::getShardingRule() { return movedRule(*this, getDim()); }

@@ -30,6 +30,19 @@ static std::optional<double> asDouble(const APInt &number) {
   return result;
 }
 
+/// Of a sum over integers.
+static std::optional<double> uniformSum(ReduceSumOp sum) {
+  auto operand = cast<RankedTensorType>(sum.getOperand().getType());
+  RankedTensorType result = sum.getType();
+  std::optional<double> term = uniformValue(sum.getOperand());
+  if (!term || !result.getElementType().isInteger(64) ||
+      !operand.hasStaticShape() || result.getNumElements() == 0)
+    return std::nullopt;
+  double count = double(operand.getNumElements() / result.getNumElements());
+  double value = *term * count;
+  return std::abs(value) < 0x1p53 ? std::optional(value) : std::nullopt;
+}
+
 std::optional<double> smp::uniformValue(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ExpandOp, ReshapeOp>(op))
@@ -38,6 +51,8 @@ std::optional<double> smp::uniformValue(Value value) {
   }
   if (auto fill = value.getDefiningOp<FillOp>())
     return fill.getValue().convertToDouble();
+  if (auto sum = value.getDefiningOp<ReduceSumOp>())
+    return uniformSum(sum);
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant)
     return std::nullopt;

@@ -25,7 +25,18 @@ template <typename Op> static LogicalResult importBinary(NodeImporter &n) {
   return n.give(n.binary<Op>(lhs, rhs));
 }
 
+/// Whether a scalar is a sum over samples.
+static bool sumsSamples(const Tensor &tensor) {
+  auto sum = tensor.value.getDefiningOp<ReduceSumOp>();
+  return sum && tensor.rank() == 0 &&
+         !cast<RankedTensorType>(sum.getOperand().getType()).hasStaticShape();
+}
+
 static LogicalResult importDiv(NodeImporter &n) {
+  // A sum over samples by a number that grows with theirs is a mean.
+  std::optional<pt2::SizeExpr> size = n.symbolicSize("other");
+  if (size && sumsSamples(n.tensor("self")))
+    return n.give(meanLoss(n, n.tensor("self"), n.elementCount({*size}).value));
   if (n.isGiven("rounding_mode"))
     return n.refuse("with rounding_mode '" + n.text("rounding_mode", "") + "'");
   return importBinary<DivOp>(n);

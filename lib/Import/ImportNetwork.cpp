@@ -100,19 +100,20 @@ static LogicalResult importSoftmax(NodeImporter &n) {
   return n.give(n.moveDim(result, last, dim));
 }
 
-/// x - max - log Σ exp(x - max).
-static LogicalResult importLogSoftmax(NodeImporter &n) {
-  Tensor operand = n.cast(n.tensor("self"), n.resultElement());
-  int64_t dim = n.dim("dim", -1, operand.rank());
-  if (n.refused())
-    return failure();
+Tensor smp::logSoftmax(NodeImporter &n, const Tensor &operand, int64_t dim) {
   Tensor max = n.reduce<ReduceMaxOp>(operand, {dim}, /*keep=*/true);
   Tensor shifted = n.binary<SubOp>(
       operand, n.broadcast(n.unary<StopGradientOp>(max), operand.shape));
   Tensor sum = n.reduce<ReduceSumOp>(n.unary<ExpOp>(shifted), {dim},
                                      /*keep=*/true);
   Tensor log = n.broadcast(n.unary<LogOp>(sum), operand.shape);
-  return n.give(n.binary<SubOp>(shifted, log));
+  return n.binary<SubOp>(shifted, log);
+}
+
+static LogicalResult importLogSoftmax(NodeImporter &n) {
+  Tensor operand = n.cast(n.tensor("self"), n.resultElement());
+  int64_t dim = n.dim("dim", -1, operand.rank());
+  return n.refused() ? failure() : n.give(logSoftmax(n, operand, dim));
 }
 
 //===----------------------------------------------------------------------===//

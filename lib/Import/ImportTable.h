@@ -68,6 +68,9 @@ Tensor matrixProduct(NodeImporter &n, const Tensor &lhs, const Tensor &rhs);
 /// [..., M, K] · [..., K, N], of equal leading dims.
 Tensor batchMatmul(NodeImporter &n, const Tensor &lhs, const Tensor &rhs);
 
+/// x - max - log Σ exp(x - max), over a dim.
+Tensor logSoftmax(NodeImporter &n, const Tensor &operand, int64_t dim);
+
 /// Gives the mean over all elements as a term of the loss.
 Tensor meanLoss(NodeImporter &n, const Tensor &operand);
 /// Divides a sum by a count, as the next term of the loss.

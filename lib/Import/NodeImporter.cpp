@@ -82,6 +82,14 @@ int64_t NodeImporter::integer(StringRef name, int64_t fallback) {
   return fallback;
 }
 
+std::optional<pt2::SizeExpr> NodeImporter::symbolicSize(StringRef name) const {
+  const Argument *argument = find(name);
+  if (!argument || argument->kind != Argument::Kind::Size ||
+      argument->sizes.front().constant())
+    return std::nullopt;
+  return argument->sizes.front();
+}
+
 std::vector<int64_t> NodeImporter::integers(StringRef name) {
   std::vector<int64_t> result;
   const Argument *argument = find(name);

@@ -54,6 +54,8 @@ public:
   double number(llvm::StringRef name, double fallback);
   int64_t integer(llvm::StringRef name, int64_t fallback);
   std::vector<int64_t> integers(llvm::StringRef name);
+  /// A size that the batch decides.
+  std::optional<pt2::SizeExpr> symbolicSize(llvm::StringRef name) const;
   bool flag(llvm::StringRef name, bool fallback);
   std::string text(llvm::StringRef name, llvm::StringRef fallback);
   std::optional<mlir::Type> type(llvm::StringRef name);

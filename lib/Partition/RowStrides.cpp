@@ -31,58 +31,70 @@ static std::optional<size_t> dimOf(ArrayRef<int64_t> shape, int64_t stride,
   return std::nullopt;
 }
 
-/// The stride of a result from that of an operand. What an op does not say
-/// otherwise leaves rows where they are: in the same dim of as many places.
-std::optional<int64_t> RowStrides::through(Value operand, OpResult result) {
-  std::optional<int64_t> stride = strideOf(operand);
-  Operation *op = result.getOwner();
-  if (!stride || isa<ReshapeOp>(op))
-    return stride;
-  ArrayRef<int64_t> from = shapeOf(operand), to = shapeOf(result);
-  std::optional<size_t> dim = dimOf(from, *stride, rows);
-  if (!dim)
-    return std::nullopt;
-  int64_t inner = *stride / below(from, *dim);
-  size_t moved = *dim;
-  if (auto transpose = dyn_cast<TransposeOp>(op))
-    moved = llvm::find(transpose.getPermutation(), int64_t(*dim)) -
-            transpose.getPermutation().begin();
-  else if (from.size() != to.size() &&
-           from.take_front(*dim + 1) != to.take_front(*dim + 1))
-    return std::nullopt;
-  if (to.size() <= moved || to[moved] != from[*dim])
-    return std::nullopt;
-  return inner * below(to, moved);
+/// The number of tensors before one of these values.
+template <typename Range>
+static size_t tensorsBefore(Range values, size_t index) {
+  return llvm::count_if(
+      llvm::make_range(values.begin(), values.begin() + index),
+      [](Value value) { return isa<RankedTensorType>(value.getType()); });
 }
 
-std::optional<int64_t> RowStrides::compute(Value value) {
+RowStrides::Places RowStrides::through(OpOperand &operand, OpResult result) {
+  Places places = placesOf(operand.get());
+  Operation *op = result.getOwner();
+  if (places.kind != Places::OfRows || isa<ReshapeOp>(op))
+    return places;
+  ArrayRef<int64_t> from = shapeOf(operand.get()), to = shapeOf(result);
+  std::optional<size_t> dim = dimOf(from, places.stride, rows);
+  auto split = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!dim || !split)
+    return {Places::Mixed};
+  ShardingRule rule = split.getShardingRule();
+  size_t number = operand.getOperandNumber();
+  const ShardingRule::Dim &factors =
+      rule.operands[tensorsBefore(op->getOperands(), number)][*dim];
+  const ShardingRule::Shape &dims =
+      rule.results[tensorsBefore(op->getResults(), result.getResultNumber())];
+  const auto *moved = llvm::find(dims, factors);
+  if (moved == dims.end() || llvm::any_of(factors, [&](unsigned factor) {
+        return rule.factors[factor].isWhole;
+      }))
+    return {Places::Mixed};
+  int64_t inner = places.stride / below(from, *dim);
+  return {Places::OfRows, inner * below(to, moved - dims.begin())};
+}
+
+RowStrides::Places RowStrides::compute(Value value) {
   auto result = dyn_cast<OpResult>(value);
   if (!result) {
     ArrayRef<int64_t> shape = shapeOf(value);
     if (shape.empty() || shape[0] % rows != 0)
-      return std::nullopt;
-    return ShapedType::getNumElements(shape) / rows;
+      return {};
+    return {Places::OfRows, ShapedType::getNumElements(shape) / rows};
   }
-  std::optional<int64_t> found;
-  for (Value operand : result.getOwner()->getOperands()) {
-    if (!isa<RankedTensorType>(operand.getType()))
+  Places found;
+  for (OpOperand &operand : result.getOwner()->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
-    std::optional<int64_t> stride = through(operand, result);
-    if (found && stride && *found != *stride)
-      return std::nullopt; // rows meet others
-    if (stride)
-      found = stride;
+    Places places = through(operand, result);
+    bool meets = found.kind == Places::OfRows &&
+                 places.kind == Places::OfRows && found.stride != places.stride;
+    if (meets || places.kind == Places::Mixed)
+      return {Places::Mixed};
+    if (places.kind == Places::OfRows)
+      found = places;
   }
   return found;
 }
 
-std::optional<int64_t> RowStrides::strideOf(Value value) {
+RowStrides::Places RowStrides::placesOf(Value value) {
   auto entry = known.find(value);
   if (entry != known.end())
     return entry->second;
   // All places are of the only row.
-  std::optional<int64_t> stride =
-      rows == 1 ? ShapedType::getNumElements(shapeOf(value)) : compute(value);
-  known[value] = stride;
-  return stride;
+  Places places = rows == 1 ? Places{Places::OfRows,
+                                     ShapedType::getNumElements(shapeOf(value))}
+                            : compute(value);
+  known[value] = places;
+  return places;
 }

@@ -16,6 +16,9 @@
 //   [6 * rows, 8]     and reshaped     s = 8
 //   [6 * rows, 32]    and projected    s = 32
 //
+// Which places of a result a row decides is said by the rule by which the op
+// may be split: a dim that has rows must not be summed over or needed whole.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SMP_LIB_PARTITION_ROWSTRIDES_H
@@ -33,15 +36,26 @@ class RowStrides {
 public:
   explicit RowStrides(int64_t rows) : rows(rows) {}
 
-  /// None where no rows are to be found, or where they lie otherwise.
-  std::optional<int64_t> strideOf(mlir::Value value);
+  /// None where no rows are to be found, where they lie otherwise, or where a
+  /// place depends on several rows.
+  std::optional<int64_t> strideOf(mlir::Value value) {
+    Places places = placesOf(value);
+    return places.kind == Places::OfRows ? std::optional(places.stride)
+                                         : std::nullopt;
+  }
 
 private:
-  std::optional<int64_t> compute(mlir::Value value);
-  std::optional<int64_t> through(mlir::Value operand, mlir::OpResult result);
+  struct Places {
+    enum Kind { OfNoRow, OfRows, Mixed } kind = OfNoRow;
+    int64_t stride = 0;
+  };
+  Places placesOf(mlir::Value value);
+  Places compute(mlir::Value value);
+  /// Where the rows of one operand go.
+  Places through(mlir::OpOperand &operand, mlir::OpResult result);
 
   int64_t rows;
-  llvm::DenseMap<mlir::Value, std::optional<int64_t>> known;
+  llvm::DenseMap<mlir::Value, Places> known;
 };
 
 } // namespace smp

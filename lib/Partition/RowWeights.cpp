@@ -1,5 +1,4 @@
-//===- RowWeights.cpp - Rows that no loss counts
-//---------------------------===//
+//===- RowWeights.cpp - Rows that no loss counts --------------------------===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,10 +7,10 @@
 
 #include "RowWeights.h"
 
-#include "CloneableValues.h"
 #include "LossTerms.h"
 #include "NeighbourBuilder.h"
 #include "RowStrides.h"
+#include "smp/IR/UniformValue.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,6 +34,7 @@ public:
 
 private:
   Value weight();
+  Value rowsThatCount(NeighbourBuilder &b);
   /// For each place of a value, whether the row counts that it belongs to.
   Value placesThatCount(NeighbourBuilder &b, Value places);
   /// Makes the labels of rows that do not count ignored ones.
@@ -64,11 +64,15 @@ Value RowWeights::weight() {
   return argument = graph.getArgument(index);
 }
 
-Value RowWeights::placesThatCount(NeighbourBuilder &b, Value places) {
-  Type element = b.builder.getI1Type();
+Value RowWeights::rowsThatCount(NeighbourBuilder &b) {
   Value weights = weight();
   Value zero = b.fill(cast<RankedTensorType>(weights.getType()), 0.0);
-  Value counts = b.create<CompareOp>(ComparePredicate::GT, weights, zero);
+  return b.create<CompareOp>(ComparePredicate::GT, weights, zero);
+}
+
+Value RowWeights::placesThatCount(NeighbourBuilder &b, Value places) {
+  Type element = b.builder.getI1Type();
+  Value counts = rowsThatCount(b);
   ArrayRef<int64_t> shape = cast<RankedTensorType>(places.getType()).getShape();
   int64_t stride = *strides.strideOf(places);
   int64_t groups = ShapedType::getNumElements(shape) / (rows * stride);
@@ -111,25 +115,31 @@ void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
     return;
   if (auto labels = term.count.getDefiningOp<LabelCountOp>())
     return weighLabels(labels);
-  auto integers =
-      RankedTensorType::get(type.getShape(), b.builder.getI64Type());
-  Value ones = b.create<CastOp>(integers, counts);
+  // Of each row as many as of any other.
+  auto integer = [&](ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, b.builder.getI64Type());
+  };
+  Value ones = b.create<CastOp>(integer(rows), rowsThatCount(b));
+  Value total = b.create<ReduceSumOp>(ones, ArrayRef<int64_t>{0});
+  Value each = b.fill(integer({}), *uniformValue(term.count) / double(rows));
   auto mean = term.value.getDefiningOp<MeanLossOp>();
-  mean.getCountMutable().assign(b.create<ReduceSumOp>(ones, sum.getDims()));
+  mean.getCountMutable().assign(b.create<MulOp>(total, each));
 }
 
-/// The number of all places, or of those with a label.
+/// A number of labels, or one that grows with the rows.
 bool RowWeights::canCount(Value count) {
-  auto labels = count.getDefiningOp<LabelCountOp>();
-  return labels ? strides.strideOf(labels.getLabels()).has_value()
-                : CloneableValues().isConstant(count);
+  if (auto labels = count.getDefiningOp<LabelCountOp>())
+    return strides.strideOf(labels.getLabels()).has_value();
+  std::optional<double> number = uniformValue(count);
+  return number && std::fmod(*number, double(rows)) == 0;
 }
 
 bool RowWeights::canWeigh(const LossTerm &term) {
   if (term.isShare)
     return true;
   if (auto loss = term.sum.getDefiningOp<CrossEntropyOp>())
-    return strides.strideOf(loss.getLabels()).has_value();
+    return strides.strideOf(loss.getLabels()) &&
+           strides.strideOf(loss.getLogits());
   auto sum = term.sum.getDefiningOp<ReduceSumOp>();
   return sum && cast<RankedTensorType>(sum.getType()).getRank() == 0 &&
          strides.strideOf(sum.getOperand()) &&
@@ -158,8 +168,4 @@ bool smp::weighRows(func::FuncOp graph, int64_t rows) {
     if (!term.isShare)
       weights.weigh(term);
   return true;
-}
-
-bool smp::rowsInteract(func::FuncOp graph) {
-  return !graph.getOps<BatchNormOp>().empty();
 }

@@ -32,12 +32,9 @@ namespace smp {
 
 /// Leaves rows of weight 0 out of the loss of a graph of `rows` rows, which has
 /// a chunk for each op; a graph that does so already stays as it is. Returns
-/// whether it could: not where a term is no sum over rows.
+/// whether it could: not where a term is no sum over rows, or where rows change
+/// each other's values, as padded ones would then change the others.
 bool weighRows(mlir::func::FuncOp graph, int64_t rows);
-
-/// Whether the rows of a batch change each other's values, so that padded ones
-/// would change the others.
-bool rowsInteract(mlir::func::FuncOp graph);
 
 } // namespace smp
 

@@ -322,7 +322,7 @@ LogicalResult smp::stageChunks(ModuleOp module) {
   };
   // Padded rows can be left out of a step unless they change the others. An
   // evaluation reads all samples, whether steps leave some out or not.
-  if (!module->hasAttr(kDropLastAttr) && !rowsInteract(train))
+  if (!module->hasAttr(kDropLastAttr))
     (void)weighRows(train, rows);
   FailureOr<SmallVector<func::FuncOp>> forward =
       stage(train, "forward", {"loss", "state"});

@@ -16,8 +16,11 @@
 // CHECK:         %[[COUNTS:.*]] = smp.expand
 // CHECK:         %[[WEIGHTS:.*]] = smp.cast %[[COUNTS]] : tensor<2x5xi1> -> tensor<2x5xf32>
 // CHECK:         %[[WEIGHED:.*]] = smp.mul %[[Z]], %[[WEIGHTS]]
-// CHECK:         %[[ONES:.*]] = smp.cast %[[COUNTS]] : tensor<2x5xi1> -> tensor<2x5xi64>
-// CHECK:         %[[N:.*]] = smp.reduce_sum %[[ONES]]
+// As many places as each row has that counts.
+// CHECK:         %[[ONES:.*]] = smp.cast %{{.*}} : tensor<2xi1> -> tensor<2xi64>
+// CHECK:         %[[TRUE:.*]] = smp.reduce_sum %[[ONES]]
+// CHECK:         %[[EACH:.*]] = smp.fill 5.000000e+00 : tensor<i64>
+// CHECK:         %[[N:.*]] = smp.mul %[[TRUE]], %[[EACH]]
 // CHECK:         %[[SIZE:.*]] = smp.reduce_sum %[[WEIGHED]]
 // CHECK:         smp.mean_loss "size" %[[SIZE]] by %[[N]]
 

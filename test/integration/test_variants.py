@@ -17,7 +17,7 @@ from torch.nn import functional as F
 # The folders of these are known from here on.
 import smp  # isort: skip
 from plain import Plain  # isort: skip
-from variants import KINDS, NARROW, Penalties, Shared  # isort: skip
+from variants import KINDS, LOSSES, NARROW, Penalties, Shared, loss_of  # isort: skip
 
 ROUTES = ["helper", "raw", "decomposed"]
 
@@ -91,6 +91,12 @@ class Values(VariantsTest):
             for route in ROUTES if EXHAUSTIVE else ROUTES[:2]:
                 with self.subTest(kind.__name__, route=route):
                     self.check(kind, route)
+
+    def test_losses(self) -> None:
+        for name, form in LOSSES.items():
+            for route in ROUTES if EXHAUSTIVE else ROUTES[1:2]:
+                with self.subTest(name, route=route):
+                    self.check(loss_of(form), route)
 
     def check_narrow(self, kind, dtype) -> None:
         """As near to exact arithmetic on the same numbers as PyTorch is."""

@@ -128,6 +128,70 @@ class Likelihood(SeveralLosses):
         return {"loss": loss + F.mse_loss(self.second(x), target)}
 
 
+def loss_of(form) -> type:
+    """A model whose loss is this form of elements, targets, logits and labels,
+    of which some are none; with means of squares, so that all is trained."""
+
+    class WithLoss(SeveralLosses):
+        def forward(self, x, target, labels):
+            hidden = self.first(x).tanh()
+            y, logits = self.second(hidden), self.head(hidden)
+            loss = F.mse_loss(y, target) + logits.square().mean() / 100
+            return {"loss": loss + form(y, target, logits, labels)}
+
+    return WithLoss
+
+
+def _weighed(y, target, logits, labels):
+    weight = torch.tensor([0.5, 1.0, 1.5, 2.0])
+    positive = torch.tensor([1.0, 1.5, 2.0, 3.0])
+    wanted = target.sigmoid()
+    return F.binary_cross_entropy_with_logits(
+        y, wanted, weight.type_as(y), pos_weight=positive.type_as(y)
+    ) + F.binary_cross_entropy(y.sigmoid(), (target > 0).to(y.dtype), weight.type_as(y))
+
+
+def _soft(y, target, logits, labels):
+    shares = target.sum(-1, keepdim=True).sin().expand_as(logits)
+    shares = (shares * torch.arange(5).to(y.dtype)).softmax(-1).transpose(1, 2)
+    logits = logits.transpose(1, 2)
+    each = F.cross_entropy(logits, shares, reduction="none")
+    return F.cross_entropy(logits, shares, label_smoothing=0.2) + each.mean()
+
+
+def _divergence(y, target, logits, labels):
+    logs, wanted = y.log_softmax(-1), (target - 1).relu()
+    other = F.kl_div(logs, target.log_softmax(-1), reduction="sum", log_target=True)
+    return (
+        F.kl_div(logs, wanted, reduction="none").mean()
+        + F.kl_div(logs, wanted, reduction="batchmean")
+        + other / 100
+    )
+
+
+LOSSES = {
+    "smoothed labels": lambda y, target, logits, labels: F.cross_entropy(
+        logits.flatten(0, 1), labels.flatten(), label_smoothing=0.1
+    ),
+    "smoothed labels of places": lambda y, target, logits, labels: F.cross_entropy(
+        logits.transpose(1, 2), labels, label_smoothing=0.3, reduction="sum"
+    ) / 100,
+    "each label": lambda y, target, logits, labels: F.cross_entropy(
+        logits.transpose(1, 2), labels, reduction="none"
+    ).mean(),
+    "each likelihood": lambda y, target, logits, labels: F.nll_loss(
+        logits.log_softmax(-1).transpose(1, 2), labels, reduction="none"
+    ).square().mean(),
+    "soft labels": _soft,
+    "smooth errors": lambda y, target, logits, labels: F.smooth_l1_loss(y, target, beta=0.3)
+    + F.smooth_l1_loss(y, target, beta=0.0),
+    "huber": lambda y, target, logits, labels: F.huber_loss(y, target, delta=0.4),
+    "divergence": _divergence,
+    "weighed answers": _weighed,
+    "sum by batch": lambda y, target, logits, labels: (y - target).abs().sum() / y.shape[0],
+}  # fmt: skip
+
+
 class Penalties(Plain):
     """Terms that no sample reaches; a learned weight of the task's loss."""
 

@@ -13,7 +13,7 @@ include "smp/IR/SmpAttrs.td"
 def Smp_AttentionOp : Smp_DifferentiableOp<"attention",
     (ins Smp_FloatTensor:$query, Smp_FloatTensor:$key, Smp_FloatTensor:$value, Optional<Smp_Tensor>:$bias,
          Smp_MaskAttr:$mask, F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$dropout, DefaultValuedAttr<I64Attr, "0">:$site),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "scaled dot-product attention, with grouped queries; also gives the log-sum-exp of each row of scores";
   let description = [{
@@ -97,7 +97,7 @@ def Smp_AttentionGradOp : Smp_ModelOp<"attention_grad",
 
 def Smp_RotaryEmbeddingOp : Smp_DifferentiableOp<"rotary_embedding",
     (ins Smp_FloatTensor:$operand, Smp_FloatTensor:$cosine, Smp_FloatTensor:$sine),
-    [AllTypesMatch<["operand", "result"]>, AllTypesMatch<["cosine", "sine"]>]> {
+    [Smp_HasShardingRule, AllTypesMatch<["operand", "result"]>, AllTypesMatch<["cosine", "sine"]>]> {
   let summary = "rotation of the pairs (i, i + D/2) of the last dim by the angle of each position";
   let description = [{
     The operand [..., S, D] with each pair (i, i + D/2) of its last dim

@@ -19,7 +19,7 @@ include "smp/IR/SmpAttrs.td"
 def Smp_BatchNormOp : Smp_DifferentiableOp<"batch_norm",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, Optional<Smp_FloatTensor>:$bias,
          Smp_FloatTensor:$running_mean, Smp_FloatTensor:$running_variance, F64Attr:$momentum, F64Attr:$epsilon),
-    [AttrSizedOperandSegments, AllTypesMatch<["running_mean", "running_variance"]>, InferTypeOpAdaptor,
+    [Smp_HasShardingRule, AttrSizedOperandSegments, AllTypesMatch<["running_mean", "running_variance"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "normalisation of each channel over the batch; also gives mean, reciprocal deviation and new running averages";
   let description = [{
@@ -92,7 +92,7 @@ def Smp_BatchNormGradOp : Smp_ModelOp<"batch_norm_grad",
 def Smp_BatchNormInferenceOp : Smp_DifferentiableOp<"batch_norm_inference",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, Optional<Smp_FloatTensor>:$bias,
          Smp_FloatTensor:$running_mean, Smp_FloatTensor:$running_variance, F64Attr:$epsilon),
-    [AttrSizedOperandSegments, AllTypesMatch<["running_mean", "running_variance"]>, InferTypeOpAdaptor,
+    [Smp_HasShardingRule, AttrSizedOperandSegments, AllTypesMatch<["running_mean", "running_variance"]>, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "normalisation of each channel with its running averages";
   let description = [{

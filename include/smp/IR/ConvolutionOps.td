@@ -26,7 +26,7 @@ def Smp_ConvolutionPassAttr : EnumAttr<Smp_Dialect, Smp_ConvolutionPass, "pass">
 def Smp_Conv2dOp : Smp_DifferentiableOp<"conv2d",
     (ins Smp_FloatTensor:$input, Smp_FloatTensor:$weight, Optional<Smp_FloatTensor>:$bias,
          DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$dilation, I64Attr:$groups),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "convolution of images [N, C, H, W] with kernels [O, C / groups, KH, KW]: images [N, O, H', W']";
   let description = [{
@@ -130,7 +130,7 @@ def Smp_Conv2dWeightGradOp : Smp_ModelOp<"conv2d_weight_grad",
 def Smp_MaxPool2dOp : Smp_DifferentiableOp<"max_pool2d",
     (ins Smp_FloatTensor:$operand, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
          DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$dilation, UnitAttr:$ceil),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "largest element of each window of images; also gives its place in the window";
   let description = [{

@@ -11,7 +11,7 @@
 include "smp/IR/SmpAttrs.td"
 
 def Smp_EmbeddingOp : Smp_DifferentiableOp<"embedding", (ins Smp_FloatTensor:$table, Smp_IndexTensor:$indices),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "rows of a table: [V, C] at [...] is [..., C]";
   let description = [{
@@ -58,7 +58,7 @@ def Smp_EmbeddingGradOp : Smp_ModelOp<"embedding_grad",
 }
 
 def Smp_GatherOp : Smp_DifferentiableOp<"gather", (ins Smp_Tensor:$operand, Smp_IndexTensor:$indices, I64Attr:$dim),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "for each place the element of that place with the index in the given dim";
   let description = [{
@@ -108,7 +108,7 @@ def Smp_GatherGradOp : Smp_ModelOp<"gather_grad",
 }
 
 def Smp_IndexOp : Smp_ModelOp<"index", (ins Smp_Tensor:$operand, Variadic<Smp_IndexTensor>:$indices),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "the operand's slices at the coordinates that index tensors of one shape give for its first dims";
   let description = [{

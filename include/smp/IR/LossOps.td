@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_CrossEntropyOp : Smp_DifferentiableOp<"cross_entropy",
     (ins Smp_FloatTensor:$logits, Smp_IndexTensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "sum over rows of log-sum-exp less the label's logit; the number of rows with a label; the log-sum-exps";
   let description = [{
@@ -67,7 +67,8 @@ def Smp_CrossEntropyGradOp : Smp_ModelOp<"cross_entropy_grad",
   let hasVerifier = 1;
 }
 
-def Smp_LabelCountOp : Smp_ModelOp<"label_count", (ins Smp_IndexTensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index)> {
+def Smp_LabelCountOp : Smp_ModelOp<"label_count", (ins Smp_IndexTensor:$labels, DefaultValuedAttr<I64Attr, "-100">:$ignore_index),
+    [Smp_HasShardingRule]> {
   let summary = "the number of labels that are not ignored";
   let description = [{
     The number of labels that are not to be ignored. Made by `import`, by

@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_LayerNormOp : Smp_DifferentiableOp<"layer_norm",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, Optional<Smp_FloatTensor>:$bias, F64Attr:$epsilon),
-    [AttrSizedOperandSegments, InferTypeOpAdaptor,
+    [Smp_HasShardingRule, AttrSizedOperandSegments, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "layer normalisation over the last dim; also gives mean and reciprocal deviation of each row";
   let description = [{
@@ -74,7 +74,7 @@ def Smp_LayerNormGradOp : Smp_ModelOp<"layer_norm_grad",
 
 def Smp_RmsNormOp : Smp_DifferentiableOp<"rms_norm",
     (ins Smp_FloatTensor:$operand, Optional<Smp_FloatTensor>:$weight, F64Attr:$epsilon),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "division by the root mean square of the last dim; also gives the reciprocal of each row's";
   let description = [{
@@ -130,7 +130,7 @@ def Smp_RmsNormGradOp : Smp_ModelOp<"rms_norm_grad",
 }
 
 def Smp_SoftmaxOp : Smp_DifferentiableOp<"softmax", (ins Smp_FloatTensor:$operand),
-    [SameOperandsAndResultType, DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
+    [Smp_HasShardingRule, SameOperandsAndResultType, DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "softmax over the last dim";
   let description = [{
     The exponentials of each row of the last dim, divided by their sum. Made

@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_LinearOp : Smp_DifferentiableOp<"linear",
     (ins Smp_FloatTensor:$input, Smp_FloatTensor:$weight, UnitAttr:$transposed),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "product of rows with a weight: [..., K] with [N, K], or [K, N] if `transposed`, is [..., N]";
   let description = [{
@@ -39,7 +39,7 @@ def Smp_LinearOp : Smp_DifferentiableOp<"linear",
 
 def Smp_LinearWeightGradOp : Smp_DifferentiableOp<"linear_weight_grad",
     (ins Smp_FloatTensor:$cotangent, Smp_FloatTensor:$input, UnitAttr:$transposed),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "gradient of linear's weight: [..., N] with [..., K] is [N, K], or [K, N] if `transposed`";
   let description = [{
@@ -65,7 +65,7 @@ def Smp_LinearWeightGradOp : Smp_DifferentiableOp<"linear_weight_grad",
 
 def Smp_BatchMatmulOp : Smp_DifferentiableOp<"batch_matmul",
     (ins Smp_FloatTensor:$lhs, Smp_FloatTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "products of the matrices in the last two dims; equal leading dims";
   let description = [{

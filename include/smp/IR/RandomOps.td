@@ -12,7 +12,7 @@ include "smp/IR/SmpAttrs.td"
 
 def Smp_DropoutOp : Smp_DifferentiableOp<"dropout",
     (ins Smp_FloatTensor:$operand, F64Attr:$probability, I64Attr:$site, DefaultValuedAttr<I64Attr, "1">:$rows_per_sample),
-    [SameOperandsAndResultType]> {
+    [Smp_HasShardingRule, SameOperandsAndResultType]> {
   let summary = "zero with a probability, else divided by its complement";
   let description = [{
     Zero with a probability, else the element divided by one less the

@@ -11,7 +11,7 @@
 include "smp/IR/SmpAttrs.td"
 
 def Smp_ReduceSumOp : Smp_DifferentiableOp<"reduce_sum", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "sum over dims, which the result no longer has";
   let description = [{
@@ -33,7 +33,7 @@ def Smp_ReduceSumOp : Smp_DifferentiableOp<"reduce_sum", (ins Smp_Tensor:$operan
 }
 
 def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "maximum over dims, which the result no longer has";
   let description = [{
@@ -57,7 +57,7 @@ def Smp_ReduceMaxOp : Smp_DifferentiableOp<"reduce_max", (ins Smp_Tensor:$operan
 }
 
 def Smp_CumsumOp : Smp_DifferentiableOp<"cumsum", (ins Smp_Tensor:$operand, I64Attr:$dim, UnitAttr:$reverse),
-    [SameOperandsAndResultType]> {
+    [Smp_HasShardingRule, SameOperandsAndResultType]> {
   let summary = "sum of the places up to and including each along a dim (with `reverse`: from each on)";
   let description = [{
     At each place the sum of the places up to and including it along `dim`,

@@ -108,7 +108,7 @@ def Smp_IotaOp : Smp_SizedOp<"iota", (ins I64Attr:$dim),
 }
 
 def Smp_ExpandOp : Smp_SizedOp<"expand", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$dims),
-    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
+    [Smp_HasShardingRule, DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "repetition along new dims and dims of size one";
   let description = [{
@@ -138,7 +138,7 @@ def Smp_ExpandOp : Smp_SizedOp<"expand", (ins Smp_Tensor:$operand, DenseI64Array
 }
 
 def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
-    [DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
+    [Smp_HasShardingRule, DeclareOpInterfaceMethods<Smp_DifferentiableOpInterface, ["buildGradient", "getSavedValues"]>,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops", "getBytes"]>]> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
@@ -166,7 +166,7 @@ def Smp_ReshapeOp : Smp_SizedOp<"reshape", (ins Smp_Tensor:$operand),
 }
 
 def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand, DenseI64ArrayAttr:$permutation),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "permutation of dims: result dim `i` is operand dim `permutation[i]`";
   let description = [{
@@ -191,7 +191,7 @@ def Smp_TransposeOp : Smp_DifferentiableOp<"transpose", (ins Smp_Tensor:$operand
 
 def Smp_SliceOp : Smp_DifferentiableOp<"slice",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$start, I64Attr:$stop, DefaultValuedAttr<I64Attr, "1">:$step),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "every `step`-th place from `start` to before `stop` along a static dim";
   let description = [{
@@ -220,7 +220,7 @@ def Smp_SliceOp : Smp_DifferentiableOp<"slice",
 def Smp_PadOp : Smp_DifferentiableOp<"pad",
     (ins Smp_Tensor:$operand, I64Attr:$dim, I64Attr:$low, I64Attr:$high,
          DefaultValuedAttr<I64Attr, "0">:$interior, F64Attr:$value),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "the operand with `value` before, after and between its places along a static dim";
   let description = [{
@@ -246,7 +246,7 @@ def Smp_PadOp : Smp_DifferentiableOp<"pad",
 }
 
 def Smp_ConcatOp : Smp_DifferentiableOp<"concat", (ins Variadic<Smp_Tensor>:$operands, I64Attr:$dim),
-    [InferTypeOpAdaptor,
+    [Smp_HasShardingRule, InferTypeOpAdaptor,
      DeclareOpInterfaceMethods<Smp_CostOpInterface, ["getFlops"]>]> {
   let summary = "operands one after the other along a dim";
   let description = [{

@@ -94,10 +94,13 @@ def Smp_Count : Type<And<[IsRankedTensorTypePred,
 class Smp_Op<string mnemonic, list<Trait> traits = []>
     : Op<Smp_Dialect, mnemonic, traits>;
 
+/// For ops that say how they may be split.
+def Smp_HasShardingRule : DeclareOpInterfaceMethods<Smp_ShardingRuleOpInterface, ["getShardingRule"]>;
+
 /// An op of the model or of its gradient: pure, with a cost and a scope.
 /// `operandsAndAttributes` are its arguments but for the scope.
 class Smp_ModelOp<string mnemonic, dag operandsAndAttributes, list<Trait> traits = []>
-    : Smp_Op<mnemonic, !listconcat([Pure, Smp_ModelOpInterface, Smp_CostOpInterface], traits)> {
+    : Smp_Op<mnemonic, !listconcat([Pure, Smp_ModelOpInterface, Smp_CostOpInterface, Smp_ShardingRuleOpInterface], traits)> {
   let arguments = !con(operandsAndAttributes,
                        (ins DefaultValuedStrAttr<StrAttr, "">:$scope));
 }

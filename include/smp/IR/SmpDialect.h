@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "smp/IR/ShardingRule.h"
 #include "smp/IR/SmpDialect.h.inc"
 #include "smp/IR/SmpEnums.h.inc"
 

@@ -47,6 +47,23 @@ def Smp_CostOpInterface : OpInterface<"CostOpInterface"> {
   ];
 }
 
+def Smp_ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
+  let description = [{
+    How an op may be split: which dims of its operands and results are the same
+    places, summed over, or needed whole (`smp/IR/ShardingRule.h`). `stage`
+    follows the rows of a batch by it.
+  }];
+  let cppNamespace = "::smp";
+  let methods = [
+    InterfaceMethod<[{
+      The rule. Default: all dims are equal places where the op is elementwise,
+      else they are needed whole.
+    }], "::smp::ShardingRule", "getShardingRule", (ins), [{}], [{
+      return ::smp::detail::defaultShardingRule($_op);
+    }]>,
+  ];
+}
+
 def Smp_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let description = [{
     The gradient of an op. `differentiate` calls it in reverse order of the

@@ -13,8 +13,8 @@
 
 namespace smp {
 
-/// The number that every element of a tensor is, seen through expands and
-/// reshapes of a fill or a constant; 0 or 1 for i1. None where the elements
+/// The number that every element of a tensor is, seen through expands, reshapes
+/// and integer sums of a fill or a constant; 0 or 1 for i1. None where the elements
 /// differ or are not known, or where a double does not hold the number.
 std::optional<double> uniformValue(mlir::Value value);
 

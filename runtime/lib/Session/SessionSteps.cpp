@@ -93,14 +93,13 @@ static Status checkLastBatch(const std::string &path, int64_t samples,
     return Error{"'" + path + "': expects a multiple of " +
                      std::to_string(rows) +
                      " samples to be left of the epoch that is resumed, as "
-                     "this model's loss cannot leave out padded rows, got " +
+                     "padded rows would change this model's loss, got " +
                      std::to_string(samples - first),
                  "resume with the replicas and the batch of the run that "
                  "saved, or compile with 'drop_last' to leave out the rest"};
   return Error{
       "'" + path + "': expects a multiple of " + std::to_string(rows) +
-          " samples, as this model's loss cannot leave out padded "
-          "rows" +
+          " samples, as padded rows would change this model's loss" +
           got,
       last == LastBatch::OfTraining
           ? "compile with 'drop_last' to leave out the last batch"

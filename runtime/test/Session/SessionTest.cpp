@@ -247,8 +247,8 @@ TEST(SessionTest, RowsThatCannotBePaddedMakeWholeSteps) {
   });
   ASSERT_FALSE(bool(status));
   EXPECT_NE(status.error().message.find(
-                "expects a multiple of 12 samples, as this model's loss "
-                "cannot leave out padded rows, got 50"),
+                "expects a multiple of 12 samples, as padded rows would "
+                "change this model's loss, got 50"),
             std::string::npos)
       << status.error().message;
 }
@@ -269,8 +269,8 @@ TEST(SessionTest, RowsThatCannotBePaddedMakeWholeStepsBehindACheckpoint) {
     if (!status)
       EXPECT_NE(status.error().message.find(
                     "expects a multiple of 12 samples to be left of the epoch "
-                    "that is resumed, as this model's loss cannot leave out "
-                    "padded rows, got " +
+                    "that is resumed, as padded rows would change this model's "
+                    "loss, got " +
                     std::to_string(24 - samples % 24)),
                 std::string::npos)
           << status.error().message;
