@@ -52,9 +52,9 @@ std::vector<std::string> mpirunCommand(int ranks,
 /// Runs mpirun as a child and returns its exit code (128 + signal if it died).
 /// SIGINT, SIGTERM and SIGHUP reach the ranks as SIGUSR1 (`stopRequested`), a
 /// second one ends them (130, as when it came before they began); when this
-/// process dies, so do mpirun and the ranks. A rank that
-/// stays stopped while no other is left to notice ends the job after
-/// `stallSeconds`, and an mpirun that hangs when a rank died early is ended.
+/// process dies, so do mpirun and the ranks. A rank that stays stopped while no
+/// other is left to notice ends the job after `stallSeconds`, and an mpirun that
+/// hangs when a rank died early is ended.
 Result<int> runUnderMpirun(int ranks, const std::vector<std::string> &program,
                            int stallSeconds = 60);
 
