@@ -28,8 +28,8 @@ mapfile -d '' files < <("${list[@]}" -- "${patterns[@]}")
 for i in "${!files[@]}"; do
   stem=$(basename "${files[i]}" .h)
   [[ ${files[i]} == *.h && -z $(git ls-files "*/$stem.cpp") ]] || continue
-  includer=$(git grep -lE "#include \"(.*/)?$stem\.h\"" -- '*.cpp' | head -n 1)
-  files[i]=${includer:-${files[i]}}
+  mapfile -t includers < <(git grep -lE "#include \"(.*/)?$stem\.h\"" -- '*.cpp')
+  files[i]=${includers[0]:-${files[i]}}
 done
 
 cmake --preset release >/dev/null

@@ -38,8 +38,8 @@ static std::optional<double> uniformSum(ReduceSumOp sum) {
   if (!term || !result.getElementType().isInteger(64) ||
       !operand.hasStaticShape() || result.getNumElements() == 0)
     return std::nullopt;
-  double count = double(operand.getNumElements() / result.getNumElements());
-  double value = *term * count;
+  int64_t count = operand.getNumElements() / result.getNumElements();
+  double value = *term * static_cast<double>(count);
   return std::abs(value) < 0x1p53 ? std::optional(value) : std::nullopt;
 }
 

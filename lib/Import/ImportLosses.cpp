@@ -86,7 +86,7 @@ static Tensor labelLosses(NodeImporter &n, const Tensor &logs,
   Tensor losses = n.unary<NegOp>(n.reshape(picked, labels.shape));
   if (smoothing != 0.0) {
     Tensor all = n.reduce<ReduceSumOp>(logs, {1}, /*keep=*/false);
-    double classes = double(logs.shape[1].constant().value_or(1));
+    auto classes = double(logs.shape[1].constant().value_or(1));
     losses = n.binary<SubOp>(times(n, losses, 1 - smoothing),
                              times(n, all, smoothing / classes));
   }
@@ -123,7 +123,7 @@ static LogicalResult importSoftLabels(NodeImporter &n, const Tensor &logs,
   labels = rowsOfClasses(n, convert(n, labels, logs.element()));
   if (!labels || labels.shape != logs.shape)
     return n.refuse("of logits and probabilities of different shapes");
-  double classes = double(logs.shape[1].constant().value_or(1));
+  auto classes = double(logs.shape[1].constant().value_or(1));
   if (smoothing != 0.0)
     labels = n.binary<AddOp>(
         times(n, labels, 1 - smoothing),

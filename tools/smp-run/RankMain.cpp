@@ -301,8 +301,8 @@ Status Run::finish(TrainSummary &summary) {
                          session->generate(generateOptions()));
     SMP_RETURN_IF_ERROR(
         agree(comm, comm.rank() == 0 ? print(text + "\n") : Status()));
-    int64_t generated = int64_t(text.size() - options.prompt.size());
-    summary.interrupted = generated < options.generate;
+    size_t generated = text.size() - options.prompt.size();
+    summary.interrupted = generated < size_t(options.generate);
   }
   if (Trace *trace = session->trace())
     SMP_RETURN_IF_ERROR(writeTrace(comm, *trace, options.trace));
