@@ -28,6 +28,7 @@ public:
   }
 
   LogicalResult visit(OpOperand &use);
+  void divideOtherMeans();
 
 private:
   bool depends(Value value) const { return dependent.contains(value); }
@@ -185,6 +186,32 @@ LogicalResult AdditiveLoss::visit(OpOperand &use) {
   return success();
 }
 
+/// A mean over samples that the model computes with, and does not add to the
+/// loss, is one of the samples that are there: only terms are divided by the
+/// counts of a whole step.
+void AdditiveLoss::divideOtherMeans() {
+  for (MeanLossOp mean :
+       llvm::make_early_inc_range(function.getOps<MeanLossOp>())) {
+    SmallVector<OpOperand *> others;
+    for (OpOperand &use : mean->getUses())
+      if (!visited.contains(&use) && !isa<func::ReturnOp>(use.getOwner()))
+        others.push_back(&use);
+    if (others.empty() || mean.getResult() == shareOfBatch)
+      continue;
+    ScopeListener listener;
+    listener.scope = mean.getScope().str();
+    OpBuilder builder(mean, &listener);
+    auto type = cast<RankedTensorType>(mean.getType());
+    Value count = CastOp::create(builder, mean.getLoc(), type, mean.getCount());
+    Value quotient =
+        DivOp::create(builder, mean.getLoc(), type, mean.getSum(), count);
+    for (OpOperand *use : others)
+      use->set(quotient);
+    if (mean.use_empty())
+      mean.erase();
+  }
+}
+
 LogicalResult smp::makeLossAdditive(func::FuncOp function, int64_t fixedBatch) {
   AdditiveLoss additive(function, fixedBatch);
   Operation *terminator = function.getBody().front().getTerminator();
@@ -202,5 +229,6 @@ LogicalResult smp::makeLossAdditive(func::FuncOp function, int64_t fixedBatch) {
     if (failed(additive.visit(terminator->getOpOperand(index))))
       return failure();
   }
+  additive.divideOtherMeans();
   return success();
 }

@@ -22,7 +22,8 @@
 //   no parts. It is an error.
 //
 // What is linear the ops say themselves: the gradient reads nothing that
-// depends on the samples.
+// depends on the samples. A mean that the model computes with, and does not add
+// to its loss, is no term: it becomes the sum by the count of the part.
 //
 //===----------------------------------------------------------------------===//
 

@@ -33,12 +33,12 @@ static bool sumsSamples(const Tensor &tensor) {
 }
 
 static LogicalResult importDiv(NodeImporter &n) {
+  if (n.isGiven("rounding_mode"))
+    return n.refuse("with rounding_mode '" + n.text("rounding_mode", "") + "'");
   // A sum over samples by a number that grows with theirs is a mean.
   std::optional<pt2::SizeExpr> size = n.symbolicSize("other");
   if (size && sumsSamples(n.tensor("self")))
     return n.give(meanLoss(n, n.tensor("self"), n.elementCount({*size}).value));
-  if (n.isGiven("rounding_mode"))
-    return n.refuse("with rounding_mode '" + n.text("rounding_mode", "") + "'");
   return importBinary<DivOp>(n);
 }
 

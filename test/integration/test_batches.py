@@ -41,7 +41,9 @@ from variants import LOSSES, Likelihood, Penalties, SeveralLosses, loss_of as ki
 
 
 class LastBatch(BatchesTest):
-    def check(self, kind, pp: int, owners: int, pieces: int, epoch: int, **config) -> None:
+    def check(
+        self, kind, pp: int, owners: int, pieces: int, epoch: int, loss=None, **config
+    ) -> None:
         model, archive, weights = self.exported(kind)
         inputs = kind.inputs(epoch)
         config = {"gradient_clipping": CLIPPING} | config
@@ -53,7 +55,7 @@ class LastBatch(BatchesTest):
         kept = epoch - epoch % ROWS if config.get("drop_last") else epoch
         parts = pieces * config.get("gradient_accumulation", 1)
         losses, parameters = train_torch(
-            model, inputs, batches(kept), self.loss(config, owners, parts)
+            model, inputs, batches(kept), loss or self.loss(config, owners, parts)
         )
         self.assertLosses(trained.losses, losses, 1e-5)
         for name, expected in parameters.items():
@@ -145,11 +147,18 @@ class LastBatch(BatchesTest):
                 self.check_evaluation(kind, [(1, 2, 2)], 13)
 
     def test_of_rows_that_meet(self) -> None:
-        """Whole batches train as in PyTorch, one with padded rows is refused."""
+        """Whole batches train as in PyTorch, where they are cut as microbatches
+        by themselves; one with padded rows is refused."""
+
+        def by_halves(model, inputs: dict):
+            halves = [{n: v.chunk(2)[i] for n, v in inputs.items()} for i in (0, 1)]
+            return sum(loss_of(model, half) for half in halves) / 2
+
         for name, form in MEETINGS.items():
             with self.subTest(name):
                 kind = meeting(form)
                 self.check(kind, 1, 1, 1, 2 * ROWS)
+                self.check(kind, 1, 1, 2, 2 * ROWS, loss=by_halves)
                 _, archive, weights = self.exported(kind)
                 finished = run(
                     "smp-run", self.compile_archive(archive, 1, 1, 1), "--steps=1",

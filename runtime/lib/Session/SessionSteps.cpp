@@ -124,8 +124,10 @@ Result<int64_t> Session::agreeOnSize(const std::string &path,
   for (size_t rank = 0, reader = 0; rank < all.size(); ++rank) {
     int64_t other = std::stoll(all[rank]);
     pads |= all[rank].ends_with("pads");
-    if (samples == 0)
-      samples = other, reader = rank;
+    if (samples == 0) {
+      samples = other;
+      reader = rank;
+    }
     if (status && other > 0 && other != samples)
       status =
           Error{"'" + path + "' expects the same data on all ranks, got " +
