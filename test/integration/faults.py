@@ -23,6 +23,7 @@ from test_errors import STARTS_WITHIN, is_alive
 from test_layouts import config_of
 
 RANKS = 4
+STALL = 2  # seconds, --stall-timeout
 
 
 def marked(mark: str) -> list[int]:

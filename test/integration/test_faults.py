@@ -21,20 +21,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import RANKS, FaultTest, Job, answers_termination, marked
-from harness import BIN, main
+from faults import RANKS, STALL, FaultTest, answers_termination, marked
+from harness import main
 from test_errors import FOREVER, STARTS_WITHIN, ranks_below
-from test_layouts import config_of
 
 SEED = int(os.environ.get("SMP_TEST_SEED") or random.SystemRandom().randrange(10**6))
-STALL = 2  # seconds, --stall-timeout
 ENDS_WITHIN = 10  # seconds after a death, or after the stall timeout
 AT_ONCE = 4  # cases, since most of their time is waiting
-MPIRUN = [
-    "mpirun", "--quiet", "--oversubscribe", "--allow-run-as-root", "--bind-to",
-    "none", "--mca", "pml", "ob1", "--mca", "btl", "self,vader", "--mca",
-    "btl_vader_single_copy_mechanism", "none",
-]  # fmt: skip
 # At the start, whom mpirun ends before it has looked around says "terminated".
 # "lost rank 2 while waiting for it: recv act.c0-c1, microbatch 3, step 12"
 SURVIVOR = re.compile(
@@ -294,103 +287,6 @@ class Data(FaultTest):
             self.assertEqual(job.process.returncode, 1, job.errors)
             self.assertIn(text.format(what), job.errors)
             self.assertEqual(job.errors.count("error:"), 1, job.errors)
-
-
-class Strangers(FaultTest):
-    """A rank that is not what the others are."""
-
-    def together(self, stranger: list, *options: object) -> Job:
-        own = self.words("mlp", "--init=reference", "--steps=3", *options)
-        job = self.launch([*MPIRUN, "-n", 3, *own, ":", "-n", 1, *stranger])
-        job.end(STARTS_WITHIN)
-        self.assertNotEqual(job.process.returncode, 0, job.errors)
-        return job
-
-    def expect(self, pattern: str, stranger: list, *options: object) -> None:
-        """One error of all ranks, which names both."""
-        job = self.together(stranger, *options)
-        self.assertRegex(job.errors, pattern)
-        self.assertEqual(job.errors.count("smp-run: "), 1, job.errors)
-
-    def test_another_job(self) -> None:
-        other = self.compile("mlp", config_of(2, 1, "simple"))
-        words = self.words("mlp", "--init=reference", "--steps=3")
-        words[1] = other
-        self.expect(
-            rf"expects the same job on all ranks, got '{self.job('mlp')}' \(hash \w+\) "
-            rf"on rank 0 and '{other}' \(hash \w+\) on rank 3",
-            words,
-        )
-
-    def test_another_build(self) -> None:
-        """A program of other bytes."""
-        other = Path(shutil.copy(BIN / "smp-run", self.path("smp-run")))
-        with open(other, "ab") as file:
-            file.write(b"\n")
-        words = self.words("mlp", "--init=reference", "--steps=3")
-        words[0] = other
-        self.expect(
-            rf"expects the same build of smp-run on all ranks, got '{BIN}/smp-run' "
-            rf"\(build \w+\) on rank 0 and '{other}' \(build \w+\) on rank 3",
-            words,
-        )
-
-    def test_other_options(self) -> None:
-        words = self.words("mlp", "--init=reference")
-        for options, pattern in (
-            (["--steps=5"], "'--steps' expects .*, got '3' on rank 0 and '5' on rank 3"),
-            (["--steps=3", "--seed=1"], "'--seed' .* none on rank 0 and '1' on rank 3"),
-            (["--steps=3", "--poison"], "'--poison' .* none on rank 0 and set on rank 3"),
-            (
-                ["--steps=3", "--eval-data", self.data("mlp")],
-                "'--eval-data' .* none on rank 0 and a file on rank 3",
-            ),
-        ):
-            with self.subTest(options=options):
-                self.expect(f"error: option {pattern}", [*words, *options])
-        # A file may have another name there, and threads are a rank's own matter.
-        own = self.words("mlp", "--init=reference", "--steps=3")
-        copy = shutil.copy(own[3], self.path("copy.safetensors"))
-        same = ["--data", copy, "--init=reference", "--steps=3", "--threads=2"]
-        stranger = [*words[:2], *same]
-        job = self.launch([*MPIRUN, "-n", 3, *own, ":", "-n", 1, *stranger])
-        job.end(STARTS_WITHIN)
-        self.assertEqual(job.process.returncode, 0, job.errors)
-
-    def test_another_version_of_mpi(self) -> None:
-        words = self.words("mlp", "--init=reference", "--steps=3")
-        preload = f"LD_PRELOAD={BIN / 'libSmpOtherMpi.so'}"
-        self.expect(
-            r"expects the same MPI on all ranks, got '.+' on rank 0 and 'Another "
-            r"MPI v1' on rank 3",
-            ["env", preload, *words],
-        )
-
-    def test_an_mpi_that_does_not_connect(self) -> None:
-        """It makes a world of its own, of one rank."""
-        words = self.words("mlp", "--init=reference", "--steps=3")
-        preload = f"LD_PRELOAD={BIN / 'libSmpOtherMpi.so'}"
-        job = self.together(["env", preload, "SMP_TEST_ALONE=1", *words])
-        self.assertIn(
-            "expects the world of OMPI_COMM_WORLD_SIZE, '4' ranks, got 1", job.errors
-        )
-        lines = re.findall(
-            r"smp-run: rank (\d): (?:lost rank 3|terminated) during start", job.errors
-        )
-        self.assertEqual(sorted(lines), ["0", "1", "2"], job.errors)
-
-    def test_another_program(self) -> None:
-        job = self.together([BIN / "SmpCommVictim", "steps"], f"--stall-timeout={STALL}")
-        self.assertIn(
-            f"expects rank 3 to say what it is within {STALL} s, got nothing", job.errors
-        )
-
-    def test_a_program_that_knows_no_mpi(self) -> None:
-        job = self.together(["true"], f"--stall-timeout={STALL}")
-        lines = re.findall(
-            r"rank (\d): no sign of life from rank 3 during start of MPI", job.errors
-        )
-        self.assertEqual(sorted(lines), ["0", "1", "2"], job.errors)
 
 
 if __name__ == "__main__":

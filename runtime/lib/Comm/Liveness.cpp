@@ -8,14 +8,13 @@
 #include "smp/runtime/Comm/Liveness.h"
 #include "Activity.h"
 #include "LocalRanks.h"
+#include "RankBoard.h"
 #include "smp/Support/Signals.h"
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <fcntl.h>
 #include <mutex>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <thread>
 #include <unistd.h>
@@ -25,25 +24,9 @@ using namespace smp::runtime;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-/// A rank on the board that the ranks of a host share.
-struct BoardEntry {
-  std::atomic<int32_t> process; ///< 0: on another host
-  std::atomic<int32_t> isOver;  ///< it leaves in order
-  std::atomic<uint64_t> beats;
-};
-
-/// What the ranks of a host share; zero at the start.
-struct Board {
-  /// Why the job ends, as the first survivor saw it; 0: it does
-  /// not. What follows from that end is no cause.
-  std::atomic<int32_t> cause;
-  BoardEntry ranks[];
-};
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
-
 /// The state of the watch; never freed, since a signal handler reads it.
 struct Watch {
-  std::atomic<Board *> board = nullptr;
+  std::atomic<RankBoard *> board = nullptr;
   std::atomic<int> ranks = 0;
   int self = 0;
   int ranksHere = -1; ///< on this host, −1: unknown
@@ -72,7 +55,7 @@ static std::atomic<Watch *> watchForHandler = nullptr;
 
 /// A rank of this host whose process is gone without notice, or −1.
 static int findLost(const Watch &state) {
-  const Board *board = state.board.load();
+  const RankBoard *board = state.board.load();
   for (int rank = 0; board && rank < state.ranks.load(); ++rank) {
     const BoardEntry &entry = board->ranks[rank];
     int process = entry.process.load();
@@ -104,6 +87,15 @@ static bool hasOverslept(const Watch &state) {
 /// How often an end was asked for.
 static std::atomic<int> stopSignals = 0;
 
+/// A loss as the cause on a board.
+static int32_t causeOf(const Loss &loss) {
+  return loss.rank < 0 ? 0 : (loss.rank + 1) * 2 + loss.isStalled;
+}
+
+/// Without a common board a rank that leaves is seen for so long by the others,
+/// which look four times a second, for the cause that it names.
+static constexpr int visibleMilliseconds = 2000;
+
 /// There is nothing to say, or others have said it. Safe in a signal handler.
 [[noreturn]] static void leaveSilently(int pauseMilliseconds) {
   usleep(useconds_t(pauseMilliseconds) * 1000);
@@ -113,14 +105,13 @@ static std::atomic<int> stopSignals = 0;
 /// Leaves for this reason, or for the one that another rank saw before. Safe
 /// in a signal handler.
 [[noreturn]] static void leave(const Watch *state, Ending ending, int lost) {
-  Board *board = state ? state->board.load() : nullptr;
+  RankBoard *board = state ? state->board.load() : nullptr;
   if (!board)
     leaveWithActivity(ending, lost);
   board->ranks[state->self].isOver.store(1);
-  // Without a common board the others look who is gone: not this one, please.
-  int pause = state->alone.load() ? 400 : 0;
+  int pause = state->alone.load() ? visibleMilliseconds : 0;
   int32_t first = board->cause.load(),
-          own = lost < 0 ? 0 : (lost + 1) * 2 + (ending == Ending::Stalled);
+          own = causeOf({lost, ending == Ending::Stalled});
   // The view of a rank that was stopped, and woken for its end, is of no use.
   // And a signal that asks for an end ends ranks that have not begun.
   bool isAsked = stopSignals.load() > 0 && (state->alone.load() || lost < 0);
@@ -133,13 +124,15 @@ static std::atomic<int> stopSignals = 0;
   lost = first / 2 - 1;
   if (lost == state->self)
     leaveSilently(pause);
+  if (state->alone.load())
+    publishLoss({lost, first % 2 != 0});
   leaveWithActivity(first % 2 ? Ending::Stalled : Ending::Lost, lost, pause);
 }
 
 static void onTerminate(int) {
   const Watch *state = watchForHandler.load();
   // mpirun hurries those that are still leaving when one has left.
-  const Board *board = state ? state->board.load() : nullptr;
+  const RankBoard *board = state ? state->board.load() : nullptr;
   if (board && board->ranks[state->self].isOver.load())
     return;
   int lost = state ? findLost(*state) : -1;
@@ -148,83 +141,20 @@ static void onTerminate(int) {
   leave(state, Ending::Lost, lost);
 }
 
-/// What tells hosts, and containers on one host, apart.
-static std::string hostIdentity() {
-  char host[256] = "", space[256] = "";
-  gethostname(host, sizeof host - 1);
-  [[maybe_unused]] ssize_t length =
-      readlink("/proc/self/ns/pid", space, sizeof space - 1);
-  return std::string(host) + " " + space;
-}
-
-/// The board behind a descriptor, as large as that says.
-static Board *mapBoard(int descriptor, int ranks) {
-  if (descriptor < 0)
-    return nullptr;
-  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
-  void *memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<Board *>(memory);
-}
-
-/// Memory without a name, which goes with its last process.
-static int makeSharedMemory(int ranks) {
-  int descriptor = memfd_create("smp-board", MFD_CLOEXEC);
-  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
-  if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) == 0)
-    return descriptor;
-  close(descriptor);
-  return -1;
-}
-
-/// Makes the board of this host: its lowest rank creates it, the others open
-/// its descriptor, so nothing is left behind whatever happens.
-static Status connectBoard(Comm &comm, Watch &state) {
-  int self = comm.rank();
-  SMP_ASSIGN_OR_RETURN(std::vector<std::string> hosts,
-                       comm.allGatherObjects(comm.world(), hostIdentity()));
-  int leader = 0;
-  while (hosts[leader] != hosts[self])
-    ++leader;
-  int descriptor = -1;
-  std::string name;
-  if (leader == self) {
-    descriptor = makeSharedMemory(comm.size());
-    name = "/proc/" + std::to_string(getpid()) + "/fd/" +
-           std::to_string(descriptor);
-  }
-  SMP_ASSIGN_OR_RETURN(std::vector<std::string> names,
-                       comm.allGatherObjects(comm.world(), name));
-  if (leader != self)
-    descriptor = open(names[leader].c_str(), O_RDWR | O_CLOEXEC);
-  Board *board = mapBoard(descriptor, comm.size());
-  if (board)
-    board->ranks[self].process.store(getpid());
-  Status complete = comm.wait(comm.barrier(comm.world()));
-  if (descriptor >= 0)
-    close(descriptor);
-  if (!complete)
-    return complete;
+static Status useCommonBoard(Comm &comm, Watch &state) {
+  SMP_ASSIGN_OR_RETURN(RankBoard * board, connectBoard(comm));
   std::scoped_lock lock(state.mutex);
-  state.self = self;
+  state.self = comm.rank();
   state.ranks = comm.size();
   state.board = board;
   state.alone = false;
   return {};
 }
 
-/// A board of this process alone, for as long as there is no common one.
-static Board *makeOwnBoard(int ranks) {
-  size_t bytes = sizeof(Board) + sizeof(BoardEntry) * ranks;
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<Board *>(memory);
-}
-
-/// Fills that board with what the system says: which ranks there are, and that
-/// those live which are not stopped.
+/// Fills a board of this process alone with what the system says: which ranks
+/// there are, and that those live which are not stopped; and why others leave.
 static void lookAround(Watch &state) {
-  Board *board = state.board.load();
+  RankBoard *board = state.board.load();
   int ranks = state.ranks.load(), known = 0;
   for (int rank = 0; rank < ranks; ++rank)
     known += board->ranks[rank].process.load() > 0;
@@ -236,8 +166,13 @@ static void lookAround(Watch &state) {
   for (int rank = 0; rank < ranks; ++rank) {
     BoardEntry &entry = board->ranks[rank];
     pid_t process = entry.process.load();
-    if (process > 0 && stateOf(process, getppid()) != RankState::Stopped)
+    if (process <= 0)
+      continue;
+    if (stateOf(process, getppid()) != RankState::Stopped)
       entry.beats.fetch_add(1);
+    if (Loss loss = publishedLoss(process, getppid());
+        loss.rank >= 0 && loss.rank < ranks)
+      board->cause.store(causeOf(loss));
   }
 }
 
@@ -251,7 +186,7 @@ struct Pulse {
 
 /// A peer on this host that has not beaten for too long, or −1.
 static int findStalled(const Watch &state, std::vector<Pulse> &pulses) {
-  const Board *board = state.board.load();
+  const RankBoard *board = state.board.load();
   Clock::time_point now = Clock::now();
   for (int rank = 0; rank < state.ranks.load(); ++rank) {
     const BoardEntry &entry = board->ranks[rank];
@@ -274,8 +209,8 @@ static int findStalled(const Watch &state, std::vector<Pulse> &pulses) {
 static void watchPeers(Watch &state) {
   std::vector<Pulse> pulses;
   std::unique_lock lock(state.mutex);
-  for (Board *last = nullptr; !state.stopping && state.board.load();) {
-    if (Board *board = state.board.load(); board != last) {
+  for (RankBoard *last = nullptr; !state.stopping && state.board.load();) {
+    if (RankBoard *board = state.board.load(); board != last) {
       pulses.assign(state.ranks.load(), Pulse());
       last = board;
     }
@@ -294,7 +229,8 @@ static void watchPeers(Watch &state) {
     state.wake.wait_for(lock, std::chrono::milliseconds(250));
     if (state.stopping || state.board.load() != last || sleeps(state))
       continue;
-    if (int lost = findLost(state); lost >= 0)
+    int lost = findLost(state);
+    if (lost >= 0 || (state.alone.load() && last->cause.load() != 0))
       leave(&state, Ending::Lost, lost);
     if (int stalled = findStalled(state, pulses); stalled >= 0)
       leave(&state, Ending::Stalled, stalled);
@@ -334,7 +270,7 @@ void runtime::watchStart(const LivenessOptions &options) {
     state.board = makeOwnBoard(started.worldSize);
   }
   watchForHandler = &state;
-  if (Board *board = state.board.load()) {
+  if (RankBoard *board = state.board.load()) {
     board->ranks[state.self].process.store(getpid());
     beginWatch(state);
   }
@@ -357,7 +293,7 @@ Status runtime::startLiveness(Comm &comm, const LivenessOptions &options) {
     return {};
   }
   state.stallSeconds = options.stallSeconds;
-  SMP_RETURN_IF_ERROR(connectBoard(comm, state));
+  SMP_RETURN_IF_ERROR(useCommonBoard(comm, state));
   watchForHandler = &state;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Without a board (no shared memory) mpirun's SIGTERM still ends us.
@@ -376,7 +312,7 @@ void runtime::announceEnd() {
 void runtime::stopLiveness() {
   Watch &state = watch();
   joinWatch(state);
-  if (Board *board = state.board.load())
+  if (RankBoard *board = state.board.load())
     board->ranks[state.self].isOver.store(1);
 }
 

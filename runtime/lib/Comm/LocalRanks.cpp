@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "LocalRanks.h"
+#include "Activity.h"
 #include "smp/Support/MappedFile.h"
 #include <charconv>
 #include <cstdlib>
 #include <dirent.h>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 
 using namespace smp;
 using namespace smp::runtime;
@@ -54,6 +57,7 @@ static int rankIn(const std::string &environment) {
 
 namespace {
 struct ProcessStatus {
+  std::string name; ///< at most 15 characters
   char state = 0;
   pid_t parent = -1;
 };
@@ -66,12 +70,14 @@ static std::string pathOf(pid_t process, const char *file) {
 static ProcessStatus statusOf(pid_t process) {
   ProcessStatus status;
   Result<std::string> text = readFile(pathOf(process, "stat"));
-  // The name of the program comes before, in parentheses, with any characters.
-  size_t name = text ? text->rfind(") ") : std::string::npos;
-  if (name == std::string::npos || name + 4 > text->size())
+  // The name comes in parentheses, with any characters.
+  size_t name = text ? text->find('(') : std::string::npos,
+         end = text ? text->rfind(") ") : std::string::npos;
+  if (name >= end || end == std::string::npos || end + 4 > text->size())
     return status;
-  status.state = (*text)[name + 2];
-  status.parent = parseCount(std::string_view(*text).substr(name + 4));
+  status.name = text->substr(name + 1, end - name - 1);
+  status.state = (*text)[end + 2];
+  status.parent = parseCount(std::string_view(*text).substr(end + 4));
   return status;
 }
 
@@ -97,6 +103,30 @@ RankState runtime::stateOf(pid_t process, pid_t parent) {
   if (status.parent != parent || status.state == 'Z' || status.state == 'X')
     return RankState::Gone;
   return status.state == 'T' ? RankState::Stopped : RankState::Running;
+}
+
+static constexpr const char *lostName = "smp-lost-";
+static constexpr const char *stalledName = "smp-stall-";
+
+void runtime::publishLoss(const Loss &loss) {
+  Line name;
+  name << (loss.isStalled ? stalledName : lostName) << int64_t{loss.rank};
+  int descriptor = open("/proc/self/comm", O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0)
+    return;
+  [[maybe_unused]] ssize_t written =
+      write(descriptor, name.text().data(), name.text().size());
+  close(descriptor);
+}
+
+Loss runtime::publishedLoss(pid_t process, pid_t parent) {
+  ProcessStatus status = statusOf(process);
+  std::string_view name = status.name;
+  for (const char *prefix : {lostName, stalledName})
+    if (status.parent == parent && name.starts_with(prefix))
+      return {parseCount(name.substr(std::string_view(prefix).size())),
+              prefix == stalledName};
+  return {};
 }
 
 pid_t runtime::parentOf(pid_t process) { return statusOf(process).parent; }

@@ -1,5 +1,4 @@
-//===- LocalRanks.h - Ranks of this host, as the system sees them -*- C++
-//-*-===//
+//===- LocalRanks.h - Ranks of a host, as the system sees --*- C++ -*------===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,6 +37,19 @@ std::vector<LocalRank> ranksStartedBy(pid_t parent);
 /// or another process has its id.
 enum class RankState { Gone, Stopped, Running };
 RankState stateOf(pid_t process, pid_t parent);
+
+/// A rank that is gone, or gives no sign of life.
+struct Loss {
+  int rank = -1; ///< −1: none
+  bool isStalled = false;
+};
+
+/// Names this process after the loss that ends it, as `smp-lost-3`: the list of
+/// processes is all that ranks share while MPI starts. Safe in a signal
+/// handler.
+void publishLoss(const Loss &loss);
+/// The loss after which a process is named.
+Loss publishedLoss(pid_t process, pid_t parent);
 
 /// −1: unknown.
 pid_t parentOf(pid_t process);

@@ -20,17 +20,23 @@ using namespace smp::runtime;
 using Clock = std::chrono::steady_clock;
 
 namespace {
-/// `Victim start SCENARIO` as a child, its output collected.
+/// `Victim start SCENARIO` as a child, its output collected; or a rank of it,
+/// whose mpirun this process is.
 class Victim {
 public:
-  explicit Victim(const char *scenario) {
+  explicit Victim(const char *scenario, const char *rank = nullptr) {
     int pipe[2];
     EXPECT_EQ(pipe2(pipe, O_CLOEXEC), 0);
     child = fork();
     if (child == 0) {
       dup2(pipe[1], STDOUT_FILENO);
       dup2(pipe[1], STDERR_FILENO);
-      execl(SMP_VICTIM, SMP_VICTIM, "start", scenario, nullptr);
+      if (!rank)
+        execl(SMP_VICTIM, SMP_VICTIM, "start", scenario, nullptr);
+      setenv("OMPI_COMM_WORLD_RANK", rank, 1);
+      setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
+      setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "3", 1);
+      execl(SMP_VICTIM, SMP_VICTIM, scenario, nullptr);
       _exit(127);
     }
     close(pipe[1]);
@@ -125,6 +131,23 @@ TEST(Mpirun, ARankThatLeavesIsMissed) {
   EXPECT_NE(victim.finish(), 0);
   EXPECT_EQ(victim.count(waitsForIt), 1) << victim.output;
   EXPECT_EQ(victim.orphans(), 0);
+}
+
+TEST(Mpirun, WhoStartsLaterIsToldWhoWasLost) {
+  Victim lost("connecting", "2"), first("connecting", "0");
+  ASSERT_TRUE(lost.readUntil("process ", 1)) << lost.output;
+  ASSERT_TRUE(first.readUntil("process ", 1)) << first.output;
+  // It looks four times a second.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  lost.signal(SIGKILL);
+  lost.finish();
+  EXPECT_TRUE(first.readUntil("rank 0: lost rank 2 during start of MPI\n", 1))
+      << first.output;
+  Victim late("connecting", "1");
+  EXPECT_TRUE(late.readUntil("rank 1: lost rank 2 during start of MPI\n", 1))
+      << late.output;
+  EXPECT_EQ(first.finish(), 3);
+  EXPECT_EQ(late.finish(), 3);
 }
 
 TEST(Mpirun, AStalledRankEndsTheJob) {

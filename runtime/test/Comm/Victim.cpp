@@ -7,6 +7,7 @@
 //
 // `Victim start SCENARIO` starts three ranks under mpirun, as smp-run does;
 // `Victim SCENARIO` is such a rank. Every rank prints its process id first.
+// With `connecting` MPI never comes about.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,14 +67,24 @@ static Status steps(Comm &comm) {
   return {};
 }
 
+static void sayProcess() {
+  std::printf("process %d\n", getpid());
+  std::fflush(stdout);
+}
+
 static int runRank(const char *scenario) {
+  if (!std::strcmp(scenario, "connecting")) {
+    watchStart({"victim", 60});
+    sayProcess();
+    pause(60000);
+    return 0;
+  }
   Result<std::unique_ptr<Comm>> comm = createMpiComm();
   if (!comm)
     return 1;
   installStopHandler(/*isRankOfMpi=*/true);
   sendLastWordsTo(openLastWords());
-  std::printf("process %d\n", getpid());
-  std::fflush(stdout);
+  sayProcess();
   Status status = startLiveness(**comm, {"victim", 2});
   if (status && (*comm)->rank() == 0)
     tellStarter();
