@@ -1,4 +1,4 @@
-//===- OtherMpi.cpp - What another MPI would say, for test_faults.py ------===//
+//===- OtherMpi.cpp - What another MPI would say, for test_strangers.py ---===//
 //
 // Part of the smp project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,17 +6,38 @@
 //===----------------------------------------------------------------------===//
 //
 // Loaded before the MPI of a rank (LD_PRELOAD): it calls itself another one,
-// or, with SMP_TEST_ALONE, knows nothing of the mpirun that has started it.
+// or, with SMP_TEST_ALONE, knows nothing of the mpirun that has started it;
+// with SMP_TEST_SLOW it is the same one, whose messages arrive late.
 //
 //===----------------------------------------------------------------------===//
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mpi.h>
 
+using Clock = std::chrono::steady_clock;
+
 static bool isAlone() { return std::getenv("SMP_TEST_ALONE") != nullptr; }
+static bool isSlow() { return std::getenv("SMP_TEST_SLOW") != nullptr; }
+
+static Clock::time_point lastReceive;
+
+int MPI_Irecv(void *data, int count, MPI_Datatype type, int source, int tag,
+              MPI_Comm comm, MPI_Request *request) {
+  lastReceive = Clock::now();
+  return PMPI_Irecv(data, count, type, source, tag, comm, request);
+}
+
+int MPI_Test(MPI_Request *request, int *complete, MPI_Status *status) {
+  if (isSlow() && Clock::now() - lastReceive < std::chrono::milliseconds(50))
+    return *complete = 0;
+  return PMPI_Test(request, complete, status);
+}
 
 int MPI_Get_library_version(char *version, int *length) {
+  if (isSlow())
+    return PMPI_Get_library_version(version, length);
   *length = std::snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
                           "Another MPI v1, of another package");
   return MPI_SUCCESS;

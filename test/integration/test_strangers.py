@@ -72,6 +72,14 @@ class Strangers(FaultTest):
             words,
         )
 
+    def test_an_error_that_one_rank_learns_last(self) -> None:
+        """Rank 0, which says what all know. Others have ended by then."""
+        missing = self.words("mlp", "--init=/nowhere.safetensors", "--steps=3")
+        slow = [*OTHER_MPI, "SMP_TEST_SLOW=1", *missing]
+        job = self.start(slow, missing, missing, missing)
+        self.assertEqual(job.errors.count("error: "), 1, job.errors)
+        self.assertIn("cannot open '/nowhere.safetensors': No such file", job.errors)
+
     def test_another_build(self) -> None:
         """A program of other bytes."""
         other = Path(shutil.copy(BIN / "smp-run", self.path("smp-run")))

@@ -82,7 +82,10 @@ static int runAsMpiRank(const Options &options) {
     code = Failed;
     if (!isSaidElsewhere(stopped.error(), **comm))
       report(stopped.error(), Failed);
-    (*comm)->abort(stopped.error());
+    // What all know stops nobody: a rank that is told of it before it has come
+    // so far itself would take it for another's error, and nobody would say it.
+    if (!isAgreed(stopped.error()))
+      (*comm)->abort(stopped.error());
   } else if (*stopped) {
     code = Stopped;
   }
