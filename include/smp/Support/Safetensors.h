@@ -47,6 +47,7 @@ public:
   static Result<SafetensorsFile> open(const std::string &path);
 
   const std::string &path() const { return file.path(); }
+  std::span<const std::byte> bytes() const { return file.bytes(); }
   /// By ascending offset. Views are valid as long as this object lives.
   const std::vector<TensorView> &tensors() const { return views; }
   const TensorView *find(std::string_view name) const;

@@ -20,6 +20,9 @@ public:
   int64_t size() const override { return rows; }
 
 protected:
+  std::span<const std::byte> bytesOfFile() const override {
+    return file.bytes();
+  }
   Status readRow(const InputSpec &input, Sample sample,
                  std::byte *row) const override {
     const TensorView *array = file.find(input.name);

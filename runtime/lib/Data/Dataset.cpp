@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "smp/runtime/Data/Dataset.h"
+#include "smp/Support/Hash.h"
+#include <algorithm>
 #include <sys/stat.h>
 
 using namespace smp;
@@ -29,6 +31,21 @@ Result<TokenConvention> runtime::parseTokenConvention(std::string_view name) {
     return TokenConvention::NextToken;
   return Error{"expects token convention 'hf' or 'next-token', got '" +
                std::string(name) + "'"};
+}
+
+uint64_t Dataset::fingerprint() const {
+  constexpr size_t pieces = 64, length = 4096;
+  std::span<const std::byte> file = bytesOfFile();
+  uint64_t hash = file.size();
+  size_t last = file.size() - std::min(length, file.size());
+  for (size_t i = 0; i < pieces; ++i) {
+    std::span piece = file.subspan(last / (pieces - 1) * i);
+    if (i == pieces - 1)
+      piece = file.subspan(last);
+    hash =
+        splitmix64(hash ^ xxh64(piece.data(), std::min(length, piece.size())));
+  }
+  return hash;
 }
 
 void Dataset::watchFile(const std::string &file) {

@@ -34,6 +34,9 @@ public:
   Status checkVocabulary(int64_t begin, int64_t end) const;
 
 protected:
+  std::span<const std::byte> bytesOfFile() const override {
+    return file.bytes();
+  }
   Status readRow(const InputSpec &input, Sample sample,
                  std::byte *row) const override;
 

@@ -9,12 +9,16 @@
 #include "smp/runtime/Session/Session.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <span>
 
 using namespace smp;
 using namespace smp::runtime;
+using Clock = std::chrono::steady_clock;
 
 bool Session::consumesInputs(const Schedule &schedule) const {
   return std::ranges::any_of(schedule.actions, [](const Action &action) {
@@ -99,8 +103,7 @@ static Status checkLastBatch(const std::string &path, int64_t samples,
                  "saved, or compile with 'drop_last' to leave out the rest"};
   return Error{
       "'" + path + "': expects a multiple of " + std::to_string(rows) +
-          " samples, as padded rows would change this model's loss" +
-          got,
+          " samples, as padded rows would change this model's loss" + got,
       last == LastBatch::OfTraining
           ? "compile with 'drop_last' to leave out the last batch"
           : "evaluation leaves out no samples: give a file with such a "
@@ -113,28 +116,38 @@ Result<int64_t> Session::agreeOnSize(const std::string &path,
                                      const Dataset *data,
                                      const Schedule &schedule, int64_t rows,
                                      LastBatch last) {
-  int64_t own = data ? data->size() : 0;
-  bool pads = readsRowWeights(theJob, schedule);
-  SMP_ASSIGN_OR_RETURN(
-      std::vector<std::string> all,
-      theComm.allGatherObjects(theComm.world(),
-                               std::to_string(own) + (pads ? " pads" : "")));
+  struct Known {
+    int64_t samples;
+    uint64_t fingerprint;
+    bool pads;
+  };
+  nlohmann::json own = {data ? data->size() : 0, data ? data->fingerprint() : 0,
+                        readsRowWeights(theJob, schedule)};
+  SMP_ASSIGN_OR_RETURN(std::vector<std::string> texts,
+                       theComm.allGatherObjects(theComm.world(), own.dump()));
+  std::vector<Known> all;
+  for (const std::string &text : texts) {
+    nlohmann::json known = nlohmann::json::parse(text);
+    all.push_back({known[0], known[1], known[2]});
+  }
+  auto reader = std::ranges::find_if(all, &Known::samples);
+  int64_t samples = reader == all.end() ? 0 : reader->samples;
+  bool pads = std::ranges::any_of(all, &Known::pads);
+  auto nameOf = [&](const Known &known) {
+    return "rank " + std::to_string(&known - all.data());
+  };
   Status status;
-  int64_t samples = 0;
-  for (size_t rank = 0, reader = 0; rank < all.size(); ++rank) {
-    int64_t other = std::stoll(all[rank]);
-    pads |= all[rank].ends_with("pads");
-    if (samples == 0) {
-      samples = other;
-      reader = rank;
-    }
-    if (status && other > 0 && other != samples)
-      status =
-          Error{"'" + path + "' expects the same data on all ranks, got " +
-                    std::to_string(samples) + " samples on rank " +
-                    std::to_string(reader) + " and " + std::to_string(other) +
-                    " on rank " + std::to_string(rank),
-                "copy one file to all hosts"};
+  for (const Known &other : all) {
+    if (!status || other.samples == 0 ||
+        other.fingerprint == reader->fingerprint)
+      continue;
+    std::string got =
+        std::to_string(samples) + " samples on " + nameOf(*reader) + " and " +
+        (other.samples == samples ? "others" : std::to_string(other.samples)) +
+        " on " + nameOf(other);
+    status =
+        Error{"'" + path + "' expects the same data on all ranks, got " + got,
+              "copy one file to all hosts"};
   }
   // Evaluation begins with the first sample.
   bool resumes = last != LastBatch::OfEvaluation && samples > 0;
@@ -291,7 +304,32 @@ Status Session::runEvaluation(int64_t step, int64_t pass) {
   return executor->run(rankJob.evaluate, input);
 }
 
-Result<double> Session::evaluate(int64_t step) {
+/// Whether all were run, and nobody was asked to stop.
+Result<bool> Session::runPasses(int64_t step, int64_t passes, bool (*stop)()) {
+  // Stages wait for each other where all are asked: about once a second, by
+  // numbers that all of them have.
+  int64_t untilAsked = 0, since = 0;
+  Clock::time_point last = Clock::now();
+  for (int64_t pass = 0; pass < passes; ++pass, --untilAsked, ++since) {
+    if (untilAsked == 0) {
+      std::chrono::duration<double> seconds = Clock::now() - last;
+      std::array<double, 2> sums = {stop && stop() ? 1.0 : 0.0,
+                                    seconds.count() / theComm.size()};
+      SMP_RETURN_IF_ERROR(sumOverWorld(sums, step));
+      if (sums[0] > 0)
+        return false;
+      untilAsked = std::max<int64_t>(
+          1, static_cast<int64_t>(double(since) / std::max(sums[1], 1e-3)));
+      since = 0;
+      last = Clock::now();
+      setPhase("evaluation", step);
+    }
+    SMP_RETURN_IF_ERROR(runEvaluation(step, pass));
+  }
+  return true;
+}
+
+Result<std::optional<double>> Session::evaluate(int64_t step, bool (*stop)()) {
   setPhase("evaluation", step);
   int64_t rows = evaluationRows();
   int64_t passes = (evaluationSize + rows - 1) / rows;
@@ -303,8 +341,9 @@ Result<double> Session::evaluate(int64_t step) {
   for (const std::string &name : names)
     if (const std::byte *value = scalar(name))
       std::memset(const_cast<std::byte *>(value), 0, sizeof(double));
-  for (int64_t pass = 0; pass < passes; ++pass)
-    SMP_RETURN_IF_ERROR(runEvaluation(step, pass));
+  SMP_ASSIGN_OR_RETURN(bool complete, runPasses(step, passes, stop));
+  if (!complete)
+    return std::optional<double>();
   std::vector<double> values(names.size());
   for (size_t i = 0; i < names.size(); ++i)
     if (const std::byte *value = scalar(names[i]))
@@ -319,7 +358,7 @@ Result<double> Session::evaluate(int64_t step) {
                    terms[i] + "', got none"};
     loss += isMean ? values[2 * i] / values[2 * i + 1] : values[2 * i];
   }
-  return loss;
+  return std::optional(loss);
 }
 
 Status Session::checkStates(int64_t step) {

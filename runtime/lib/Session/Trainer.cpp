@@ -111,14 +111,19 @@ Status Loop::recordStep(int64_t step, const StepResult &result,
 }
 
 Status Loop::evaluate(int64_t step) {
-  SMP_ASSIGN_OR_RETURN(double loss, session.evaluate(step));
-  summary.evalLoss = loss;
+  SMP_ASSIGN_OR_RETURN(std::optional<double> loss,
+                       session.evaluate(step, options.stop));
+  if (!loss) {
+    summary.interrupted = true;
+    return {};
+  }
+  summary.evalLoss = *loss;
   char text[96];
   std::snprintf(text, sizeof text, "step %lld  evaluation loss %.4f",
-                (long long)step, loss);
+                (long long)step, *loss);
   progress.note(text);
   MetricsLine line;
-  line.add("step", step).add("eval_loss", loss);
+  line.add("step", step).add("eval_loss", *loss);
   return record(line);
 }
 

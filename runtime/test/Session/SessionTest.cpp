@@ -10,8 +10,10 @@
 #include "smp/runtime/Comm/ThreadTransport.h"
 #include "smp/runtime/Session/Trainer.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 
 using namespace smp;
@@ -82,9 +84,10 @@ Outcome trainJob(const RegressionShape &shape, const RunOptions &options) {
           if (comm.rank() == 0)
             outcome.losses.push_back(result.loss);
         }
-        SMP_ASSIGN_OR_RETURN(double loss, session->evaluate(options.steps));
+        SMP_ASSIGN_OR_RETURN(std::optional<double> loss,
+                             session->evaluate(options.steps));
         if (comm.rank() == 0)
-          outcome.evalLoss = loss;
+          outcome.evalLoss = loss.value();
         return session->dumpParameters(dump);
       });
   EXPECT_TRUE(bool(status)) << (status ? "" : status.error().str());
@@ -277,23 +280,65 @@ TEST(SessionTest, RowsThatCannotBePaddedMakeWholeStepsBehindACheckpoint) {
   }
 }
 
+/// How often this rank has been asked whether to stop.
+thread_local int asked = 0;
+
+TEST(SessionTest, AnEvaluationIsGivenUpWhenOneRankIsAskedToStop) {
+  RegressionShape shape;
+  shape.pp = 2;
+  std::string job = writeJob(makeRegressionJob(shape), "given-up");
+  std::string data = writeRegressionData(shape, 24, "given-up");
+  std::array<TrainSummary, 2> summaries;
+  Status status = runThreads(2, [&](Comm &comm) -> Status {
+    SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                         Session::create(job, comm, {}));
+    SMP_RETURN_IF_ERROR(session->initialize("reference"));
+    SMP_RETURN_IF_ERROR(session->openTrainingData(data));
+    SMP_RETURN_IF_ERROR(session->openEvaluationData(data));
+    TrainOptions options;
+    options.steps = 5;
+    options.evaluates = true;
+    options.evalEvery = 2;
+    // Once in each step and in each pass of an evaluation, which has two.
+    asked = comm.rank() == 0 ? -100 : 0;
+    options.stop = [] { return ++asked == 4; };
+    SMP_ASSIGN_OR_RETURN(summaries[comm.rank()], train(*session, options, 0));
+    return {};
+  });
+  ASSERT_TRUE(bool(status)) << status.error().str();
+  for (const TrainSummary &summary : summaries) {
+    EXPECT_TRUE(summary.interrupted);
+    EXPECT_EQ(summary.steps, 2);
+    EXPECT_FALSE(summary.evalLoss);
+  }
+}
+
 TEST(SessionTest, RanksReadTheSameData) {
   RegressionShape shape;
   shape.pp = 2;
   std::string job = writeJob(makeRegressionJob(shape), "same");
-  const std::string data[] = {writeRegressionData(shape, 24, "longer"),
-                              writeRegressionData(shape, 12, "shorter")};
-  Status status = runThreads(2, [&](Comm &comm) -> Status {
-    SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                         Session::create(job, comm, {}));
-    return session->openTrainingData(data[comm.rank()]);
-  });
-  ASSERT_FALSE(bool(status));
-  EXPECT_NE(status.error().message.find("expects the same data on all ranks, "
-                                        "got 24 samples on rank 0 and 12 on "
-                                        "rank 1"),
-            std::string::npos)
-      << status.error().message;
+  std::string longer = writeRegressionData(shape, 24, "longer"),
+              shorter = writeRegressionData(shape, 12, "shorter"),
+              other = writeRegressionData(shape, 24, "other");
+  {
+    std::fstream file(other, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('\x40');
+  }
+  for (const auto &[second, got] :
+       {std::pair(shorter, "12 on rank 1"), {other, "others on rank 1"}}) {
+    Status status = runThreads(2, [&](Comm &comm) -> Status {
+      SMP_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(job, comm, {}));
+      return session->openTrainingData(comm.rank() == 0 ? longer : second);
+    });
+    ASSERT_FALSE(bool(status));
+    EXPECT_NE(status.error().message.find("expects the same data on all ranks, "
+                                          "got 24 samples on rank 0 and " +
+                                          std::string(got)),
+              std::string::npos)
+        << status.error().message;
+  }
 }
 
 TEST(SessionTest, ErrorsNameRankActionAndStep) {

@@ -95,8 +95,9 @@ public:
   /// whether an update is left out or not.
   Status checkStates(int64_t step);
   /// The loss over the whole evaluation file: of each term the mean over what
-  /// it counts.
-  Result<double> evaluate(int64_t step);
+  /// it counts. None if some rank was asked to `stop` meanwhile.
+  Result<std::optional<double>> evaluate(int64_t step,
+                                         bool (*stop)() = nullptr);
 
   // Generation (Generate.cpp).
 
@@ -130,6 +131,7 @@ private:
                                std::vector<SafetensorsFile> &parts);
   std::vector<LoadTarget> optimizerTargets();
   Status runEvaluation(int64_t step, int64_t pass);
+  Result<bool> runPasses(int64_t step, int64_t passes, bool (*stop)());
   /// The rows of a step; the most of one on ranks without data.
   Batch batchOf(int64_t step) const;
   Result<int64_t> agreeOnSize(const std::string &path, const Dataset *data,
