@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Kernels bring indices into range, so that bad data gives wrong numbers and
-// not a fault. What can be followed from an input to where it chooses is
-// checked when the data are opened.
+// What can be followed from an input to where it chooses is checked when the
+// data are opened. Elsewhere kernels give nan for what an index out of range
+// chooses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,6 +62,8 @@ static BlockArgument inputBehind(Value integers, StringRef role) {
                      : select.getOnTrue();
     else if (Value moved = movedBy(op))
       integers = moved;
+    else if (auto expand = dyn_cast<ExpandOp>(op))
+      integers = expand.getOperand();
     else
       return {};
   }

@@ -186,8 +186,9 @@ static json stateValue(ElementsAttr value, std::string &constants) {
     }
   else
     for (const APInt &element : dense.getValues<APInt>())
-      list.push_back(element.getBitWidth() == 1 ? element.getZExtValue()
-                                                : element.getSExtValue());
+      list.push_back(element.getBitWidth() <= 8
+                         ? int64_t(element.getZExtValue())
+                         : element.getSExtValue());
   return list;
 }
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Indices are brought into range, so that bad data gives wrong numbers and not
-// a fault; the runtime checks tokens when it reads them.
+// What an index out of range chooses is nan, which ends the run, or 0 where
+// elements are integers. The runtime checks tokens when it reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,37 +15,57 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace smp;
 using namespace smp::codegen;
 
 namespace smp::codegen {
 
+namespace {
+/// A place that integers choose.
+struct Choice {
+  Coordinate place; ///< brought into range
+  Value isInRange;
+};
+} // namespace
+
 /// The integers of `tensor` at `index` as a coordinate in [0, extent).
-static Coordinate chosen(KernelEmitter &e, Value tensor, const Index &index,
-                         int64_t extent) {
+static Choice chosen(KernelEmitter &e, Value tensor, const Index &index,
+                     int64_t extent) {
   Value values = e.convert(e.at(tensor, index), e.b.getI64Type());
   bool uniform = llvm::all_of(
       index.coordinates, [](const Coordinate &c) { return c.isUniform(); });
   Coordinate place =
       uniform ? e.uniform(e.first(values)) : Coordinate{{}, 0, values, 1};
-  return e.clamp(place, 0, extent - 1);
+  // Negative ones are large without their sign.
+  Value isInRange = arith::CmpIOp::create(e.b, arith::CmpIPredicate::ult,
+                                          values, e.splat(e.i64(extent)));
+  return {e.clamp(place, 0, extent - 1), isInRange};
+}
+
+static Value orNone(KernelEmitter &e, Value isInRange, Value element) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(element.getType()));
+  double none = isFloat ? NAN : 0;
+  return e.select(isInRange, element, number(e, none, element));
 }
 
 static Value move(EmbeddingOp op, KernelEmitter &e, const Index &index) {
   auto places = e.dims(index, op.getResult());
   Coordinate column = places.pop_back_val();
-  Coordinate row = chosen(e, op.getIndices(), e.fromDims(places),
-                          tensorType(op.getTable()).getDimSize(0));
-  return e.at(op.getTable(), e.fromDims({row, column}));
+  Choice row = chosen(e, op.getIndices(), e.fromDims(places),
+                      tensorType(op.getTable()).getDimSize(0));
+  return orNone(e, row.isInRange,
+                e.at(op.getTable(), e.fromDims({row.place, column})));
 }
 
 static Value move(GatherOp op, KernelEmitter &e, const Index &index) {
   auto places = e.dims(index, op.getResult());
-  places[op.getDim()] =
-      chosen(e, op.getIndices(), e.fromDims(places),
-             tensorType(op.getOperand()).getDimSize(op.getDim()));
-  return e.at(op.getOperand(), e.fromDims(places));
+  Choice choice = chosen(e, op.getIndices(), e.fromDims(places),
+                         tensorType(op.getOperand()).getDimSize(op.getDim()));
+  places[op.getDim()] = choice.place;
+  return orNone(e, choice.isInRange, e.at(op.getOperand(), e.fromDims(places)));
 }
 
 static Value move(IndexOp op, KernelEmitter &e, const Index &index) {
@@ -54,10 +74,16 @@ static Value move(IndexOp op, KernelEmitter &e, const Index &index) {
   int64_t rank = tensorType(op.getIndices().front()).getRank();
   Index where = e.fromDims(ArrayRef(places).take_front(rank));
   SmallVector<Coordinate> from;
-  for (auto [dim, indices] : llvm::enumerate(op.getIndices()))
-    from.push_back(chosen(e, indices, where, type.getDimSize(dim)));
+  Value isInRange;
+  for (auto [dim, indices] : llvm::enumerate(op.getIndices())) {
+    Choice choice = chosen(e, indices, where, type.getDimSize(dim));
+    from.push_back(choice.place);
+    isInRange = isInRange
+                    ? arith::AndIOp::create(e.b, isInRange, choice.isInRange)
+                    : choice.isInRange;
+  }
   llvm::append_range(from, ArrayRef(places).drop_front(rank));
-  return e.at(op.getOperand(), e.fromDims(from));
+  return orNone(e, isInRange, e.at(op.getOperand(), e.fromDims(from)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,7 +118,7 @@ struct EmbeddingGradModel
     });
     e.forRange(e.i64(0), e.i64(places.count), 1, [&](Value place) {
       Coordinate row =
-          chosen(e, grad.getIndices(), rowIndex(e, place), table.count);
+          chosen(e, grad.getIndices(), rowIndex(e, place), table.count).place;
       e.forLanes(low, high, [&](const Coordinate &column) {
         Index to = placeInRow(e, row.base, table, column);
         Value added =
@@ -122,7 +148,7 @@ struct GatherGradModel
       Index from = Index::makeFlat(e.uniform(place));
       auto places = e.dims(from, grad.getCotangent());
       places[grad.getDim()] =
-          chosen(e, grad.getIndices(), from, grad.getExtent());
+          chosen(e, grad.getIndices(), from, grad.getExtent()).place;
       Index to = e.fromDims(places);
       e.store(grad.getResult(), to,
               addF(e, e.reload(grad.getResult(), to),

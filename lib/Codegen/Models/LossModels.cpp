@@ -8,6 +8,8 @@
 #include "Models.h"
 #include "Register.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace smp;
 using namespace smp::codegen;
@@ -52,10 +54,12 @@ private:
     Value lse = addF(e, largest, log(e, sum));
     e.store(op.getLse(), rowIndex(e, row), lse);
     Value label = e.at(op.getLabels(), rowIndex(e, row));
-    Coordinate place =
-        e.clamp(e.uniform(e.first(e.convert(label, e.b.getI64Type()))), 0,
-                rows.width - 1);
+    Value column = e.convert(label, e.b.getI64Type());
+    Coordinate place = e.clamp(e.uniform(e.first(column)), 0, rows.width - 1);
+    Value isClass = arith::CmpIOp::create(e.b, arith::CmpIPredicate::ult,
+                                          column, e.splat(e.i64(rows.width)));
     Value loss = subF(e, lse, x(place));
+    loss = e.select(isClass, loss, number(e, NAN, loss));
     e.store(op.getLosses(), rowIndex(e, row),
             e.select(isLabel(e, label, op.getIgnoreIndex()), loss,
                      number(e, 0, loss)));

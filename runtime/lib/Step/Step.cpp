@@ -63,8 +63,8 @@ Status runtime::checkFinite(int64_t step, double loss,
              : value > 0       ? "inf"
                                : "-inf"),
         "try a smaller 'optimizer.lr', warm-up steps, or "
-        "'gradient_clipping'; look for values in the data that are not finite; "
-        "--on-nan=skip leaves such updates out"};
+        "'gradient_clipping'; look for indices out of range, and for values in "
+        "the data that are not finite; --on-nan=skip leaves such updates out"};
   };
   if (!std::isfinite(loss))
     return wrong("loss", loss);
