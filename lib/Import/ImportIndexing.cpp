@@ -85,10 +85,100 @@ static Shape broadcastShape(NodeImporter &n, ArrayRef<Tensor> tensors) {
   return result;
 }
 
+/// Whether an argument is an input, whose integers are checked when data are
+/// opened.
+static bool isInput(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  return function && function.getArgAttrOfType<StringAttr>(
+                         argument.getArgNumber(), kRoleAttr);
+}
+
+/// 0, 1, 2 ... along a vector, as `arange` makes them.
+static bool isArange(const Tensor &tensor) {
+  Operation *op = tensor.value.getDefiningOp();
+  while (isa_and_present<CastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_present<IotaOp>(op) && tensor.rank() == 1;
+}
+
+/// A size as integers of this type and shape.
+static Tensor sizeAs(NodeImporter &n, const pt2::SizeExpr &size, Type element,
+                     const Shape &shape) {
+  if (std::optional<int64_t> constant = size.constant())
+    return n.fill(double(*constant), element, shape);
+  return n.expand(n.cast(n.elementCount({size}), element), shape, {});
+}
+
+/// PyTorch counts negative indices from the end.
+static Tensor countedFromEnd(NodeImporter &n, const Tensor &indices,
+                             const pt2::SizeExpr &size) {
+  if (isArange(indices) || isInput(indices.value))
+    return indices;
+  Type element = indices.element();
+  Tensor zero = n.fill(0.0, element, indices.shape);
+  Tensor isNegative = n.compare(ComparePredicate::LT, indices, zero);
+  Tensor end = sizeAs(n, size, element, indices.shape);
+  return n.select(isNegative, n.binary<AddOp>(indices, end), indices);
+}
+
+/// As rows of a table, which have a gradient: [i, j] is row i · size(1) + j.
+/// Null if the table is too large.
+static Tensor rowsAt(NodeImporter &n, const Tensor &operand,
+                     ArrayRef<Tensor> indices, const Shape &result) {
+  auto kept = operand.shape.begin() + indices.size();
+  std::optional<pt2::SizeExpr> rows =
+      elementsOf(Shape(operand.shape.begin(), kept));
+  std::optional<pt2::SizeExpr> width =
+      elementsOf(Shape(kept, operand.shape.end()));
+  if (!rows || !width)
+    return {};
+  Type element = n.builder.getI64Type();
+  Tensor place = n.cast(indices.front(), element);
+  for (auto [dim, tensor] : llvm::drop_begin(llvm::enumerate(indices)))
+    place =
+        n.binary<AddOp>(n.binary<MulOp>(place, sizeAs(n, operand.shape[dim],
+                                                      element, place.shape)),
+                        n.cast(tensor, element));
+  Tensor table = n.reshape(operand, {*rows, *width});
+  Shape shape = place.shape;
+  shape.push_back(*width);
+  Tensor chosen = {EmbeddingOp::create(n.builder, n.loc,
+                                       tensorType(operand.element(), shape),
+                                       table.value, place.value),
+                   shape};
+  return n.reshape(chosen, result);
+}
+
+/// One place of each sample, [arange(B), i] of [B, S, ...], which says that
+/// samples stay apart.
+static Tensor placesOfSamples(NodeImporter &n, const Tensor &operand,
+                              const Tensor &places, const Shape &result) {
+  Shape shape = operand.shape, column(operand.rank(), pt2::SizeExpr(1));
+  shape[1] = pt2::SizeExpr(1);
+  column[0] = shape[0];
+  Tensor indices = n.broadcast(n.reshape(places, column), shape);
+  return n.reshape(
+      {GatherOp::create(n.builder, n.loc, tensorType(operand.element(), shape),
+                        operand.value, indices.value, 1),
+       shape},
+      result);
+}
+
+/// The slices of the operand at `indices`, of one shape, of its first dims.
+/// Null if it is too large.
 static Tensor index(NodeImporter &n, Tensor operand, ArrayRef<Tensor> indices) {
   Shape shape = indices.front().shape;
   shape.insert(shape.end(), operand.shape.begin() + indices.size(),
                operand.shape.end());
+  if (isa<FloatType>(operand.element())) {
+    bool bySample = indices.size() == 2 && isArange(indices[0]) &&
+                    indices[0].shape[0] == operand.shape[0];
+    return bySample ? placesOfSamples(n, operand, indices[1], shape)
+                    : rowsAt(n, operand, indices, shape);
+  }
   SmallVector<Value> values;
   for (const Tensor &tensor : indices)
     values.push_back(tensor.value);
@@ -116,8 +206,8 @@ static LogicalResult importIndex(NodeImporter &n) {
       dims.back() - dims.front() + 1 != int64_t(dims.size()))
     return n.refuse("of dims that are not neighbours");
   Shape shape = broadcastShape(n, indices);
-  for (Tensor &tensor : indices)
-    tensor = n.broadcast(tensor, shape);
+  for (auto [dim, tensor] : llvm::zip(dims, indices))
+    tensor = n.broadcast(countedFromEnd(n, tensor, operand.shape[dim]), shape);
   if (n.refused())
     return failure();
   permutation.assign(dims.begin(), dims.end());
@@ -125,6 +215,8 @@ static LogicalResult importIndex(NodeImporter &n) {
     if (!llvm::is_contained(dims, dim))
       permutation.push_back(dim);
   Tensor result = index(n, n.transpose(operand, permutation), indices);
+  if (!result)
+    return n.refuse("of too large a tensor");
   int64_t first = dims.front(), count = shape.size();
   SmallVector<int64_t> back;
   for (int64_t dim = 0; dim < first; ++dim)
@@ -143,6 +235,8 @@ static LogicalResult importIndexSelect(NodeImporter &n) {
   if (indices.rank() != 1 || !isIndex(indices))
     return n.refuse("with indices that are no vector");
   Tensor result = index(n, n.moveDim(operand, dim, 0), indices);
+  if (!result)
+    return n.refuse("of too large a tensor");
   return n.give(n.moveDim(result, 0, dim));
 }
 

@@ -37,7 +37,7 @@ from harness import (
 from test_optimizers import Tagger, loss_of as loss_of_parts
 
 import torch  # isort: skip
-from variants import LOSSES, Likelihood, Penalties, SeveralLosses, loss_of as kind_of_loss  # isort: skip
+from variants import LOSSES, Likelihood, Penalties, Placed, SeveralLosses, loss_of as kind_of_loss  # isort: skip
 
 
 class LastBatch(BatchesTest):
@@ -106,7 +106,7 @@ class LastBatch(BatchesTest):
                     self.check(Tagger, 2, owners, pieces, EPOCH, **config)
 
     def test_of_losses_with_several_terms(self) -> None:
-        for kind in (SeveralLosses, Likelihood, Penalties, TimeFirst):
+        for kind in (SeveralLosses, Likelihood, Penalties, TimeFirst, Placed):
             with self.subTest(kind.__name__):
                 self.check(kind, 2, 2, 2, EPOCH)
 

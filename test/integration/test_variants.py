@@ -17,7 +17,7 @@ from torch.nn import functional as F
 # The folders of these are known from here on.
 import smp  # isort: skip
 from plain import Plain  # isort: skip
-from variants import KINDS, LOSSES, NARROW, Penalties, Shared, loss_of  # isort: skip
+from variants import KINDS, LOSSES, NARROW, Penalties, Placed, Shared, loss_of  # isort: skip
 
 ROUTES = ["helper", "raw", "decomposed"]
 
@@ -163,7 +163,11 @@ class Training(VariantsTest):
         self.assertLosses(got.losses, losses, 1e-5)
         before = load_file(weights)
         names = dict(model.named_parameters(remove_duplicate=False))
+        buffers = dict(model.named_buffers())
         for name, tensor in got.parameters.items():
+            if name in buffers:
+                self.assertEqual(bytes(tensor.data), buffers[name].numpy().tobytes(), name)
+                continue
             value = torch.frombuffer(bytearray(tensor.data), dtype=torch.float32)
             first = next(n for n, p in model.named_parameters() if p is names[name])
             end = parameters[first].detach()
@@ -295,6 +299,24 @@ class Refused(VariantsTest):
                         f"'{name}' expects integers from {expected} at position 1",
                         finished.errors,
                     )
+
+    def test_computed_integers_that_choose_what_is_not_there(self) -> None:
+        """No number of the data says so: what they choose is no number."""
+        archive, job = self.archive(seeded(Placed), Placed.inputs(), "helper"), self.path("job")
+        finished = run("smp-compile", archive, "-o", job, "--batch-size=4")
+        self.assertEqual(finished.code, 0, finished.errors)
+        inputs, data = Placed.inputs(4), self.path("data.safetensors")
+        for length, code in ((6, 0), (7, 1), (-5, 0), (-6, 1)):
+            with self.subTest(length=length):
+                inputs["length"][2] = length
+                save_file(inputs, data)
+                finished = run(
+                    "smp-run", job, "--init=reference", "--steps=1", "--data", data
+                )
+                self.assertEqual(finished.code, code, finished.errors)
+                if code:
+                    self.assertIn("step 1 expects a finite loss, got nan", finished.errors)
+                    self.assertIn("look for indices out of range", finished.errors)
 
     def test_stages_that_a_shared_module_spans(self) -> None:
         archive = self.archive(seeded(Shared), Shared.inputs(), "raw")

@@ -215,8 +215,32 @@ class Mixed(Penalties):
         return {"loss": (torch.stack(terms) * torch.tensor([1.0, 0.1]).to(y.dtype)).sum(), "y": y}
 
 
+class Placed(Plain):
+    """Rows and elements that integers choose, with gradients: of each sample one
+    place, of parameters, of several dims, counted from the end."""
+
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.linspace(-1, 1, 15).view(3, 5))
+        self.register_buffer("i", torch.tensor([[2, 0, -1], [1, 1, -3]]), persistent=False)
+        self.register_buffer("j", torch.tensor([0, -5, 3]))
+
+    def forward(self, x, target, length):
+        hidden = self.first(x)
+        last = hidden[torch.arange(x.shape[0]), length - 1]
+        turned = hidden[:, [5, 0, -1]].sum(1) + hidden[:, :, self.j].sum(2)[:, :1]
+        pairs = self.bias[self.i, self.j].sum(0).repeat(3)[:8]
+        picked = hidden.index_select(1, self.j.abs()).mean(1)
+        y = self.second(last + turned + pairs * picked)
+        return {"loss": F.mse_loss(y, target[:, 0]), "y": y}
+
+    @staticmethod
+    def inputs(batch: int = 2) -> dict:
+        return Plain.inputs(batch) | {"length": torch.arange(batch) * 5 % 7}
+
+
 KINDS = [
     Shared, Tied, Frozen, WithoutGradient, Unused, SeveralLosses, Likelihood,
-    Penalties, Mixed,
+    Penalties, Mixed, Placed,
 ]  # fmt: skip
 NARROW = [Plain, Shared, Tied, Frozen, Unused]
