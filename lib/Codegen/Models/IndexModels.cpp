@@ -15,7 +15,9 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace smp;
@@ -131,20 +133,54 @@ struct EmbeddingGradModel
   int64_t getReads(Operation *, unsigned) const { return 1; }
 };
 
-/// One tile: places of equal index may lie anywhere.
+/// Elements by the dims before the one that is chosen from: places of equal
+/// index may lie anywhere in a block, but in no two.
+struct Blocks {
+  explicit Blocks(GatherGradOp grad) {
+    RankedTensorType from = tensorType(grad.getCotangent()),
+                     to = tensorType(grad.getResult());
+    count = ShapedType::getNumElements(
+        from.getShape().take_front(int64_t(grad.getDim())));
+    read = count ? from.getNumElements() / count : 0;
+    written = count ? to.getNumElements() / count : 0;
+    perTile = std::max<int64_t>(1, elementsPerTile /
+                                       std::max<int64_t>(1, read + written));
+  }
+  int64_t tiles() const { return (count + perTile - 1) / perTile; }
+
+  int64_t count, read, written, perTile;
+
+private:
+  static constexpr int64_t elementsPerTile = 8192;
+};
+
 struct GatherGradModel
     : KernelOpInterface::ExternalModel<GatherGradModel, GatherGradOp> {
-  int64_t getTiles(Operation *) const { return 1; }
+  int64_t getTiles(Operation *op) const {
+    return std::max<int64_t>(1, Blocks(cast<GatherGradOp>(op)).tiles());
+  }
 
-  void emitTiles(Operation *op, KernelEmitter &e, Value, Value) const {
+  void emitTiles(Operation *op, KernelEmitter &e, Value begin,
+                 Value end) const {
     auto grad = cast<GatherGradOp>(op);
-    auto type = tensorType(grad.getResult());
-    e.forLanes(type.getNumElements(), [&](const Coordinate &position) {
-      e.store(grad.getResult(), Index::makeFlat(position),
-              e.splat(0.0, type.getElementType()));
-    });
-    int64_t count = tensorType(grad.getCotangent()).getNumElements();
-    e.forRange(e.i64(0), e.i64(count), 1, [&](Value place) {
+    Blocks blocks(grad);
+    Value first = arith::MulIOp::create(e.b, begin, e.i64(blocks.perTile));
+    Value last = arith::MulIOp::create(e.b, end, e.i64(blocks.perTile));
+    last = arith::MinSIOp::create(e.b, last, e.i64(blocks.count));
+    auto bounds = [&](int64_t size) {
+      return std::pair(arith::MulIOp::create(e.b, first, e.i64(size)),
+                       arith::MulIOp::create(e.b, last, e.i64(size)));
+    };
+    auto [zerosBegin, zerosEnd] = bounds(blocks.written);
+    e.forLanes(
+        zerosBegin, zerosEnd,
+        [&](const Coordinate &position) {
+          e.store(grad.getResult(), Index::makeFlat(position),
+                  e.splat(0.0, tensorType(grad.getResult()).getElementType()));
+        },
+        std::gcd(blocks.written * blocks.perTile, KernelEmitter::lanes));
+    auto [placesBegin, placesEnd] = bounds(blocks.read);
+    e.forRange(placesBegin, placesEnd, 1, [&](Value place) {
       Index from = Index::makeFlat(e.uniform(place));
       auto places = e.dims(from, grad.getCotangent());
       places[grad.getDim()] =
