@@ -54,20 +54,6 @@ def gathers(draw: Draw):
         )  # fmt: skip
 
 
-def wide_gathers(draw: Draw):
-    """Several tiles, which share no element."""
-    for dtype in FLOATS:
-        for dim in range(3):
-            shape, taken = [29, 23, 31], [29, 23, 31]
-            taken[dim] = 7
-            i = draw.integers(taken, 0, shape[dim], torch.int64)
-            c = draw.floats(taken, dtype)
-            yield Case(
-                f"%r = smp.gather_grad %c, %i, {dim} extent {shape[dim]} : {{c}}, {{i}}", {"c": c, "i": i},
-                lambda c, i, d=dim, s=shape: c.new_zeros(s).scatter_add(d, i, c), slack=4,
-            )  # fmt: skip
-
-
 def losses(draw: Draw):
     for dtype in FLOATS:
         for index in INTEGERS:
@@ -114,4 +100,4 @@ def losses(draw: Draw):
                 )  # fmt: skip
 
 
-FAMILIES = [tables, gathers, wide_gathers, losses]
+FAMILIES = [tables, gathers, losses]

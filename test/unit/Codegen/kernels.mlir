@@ -95,6 +95,12 @@ func.func @gather(%x: tensor<4x9xf32>, %i: tensor<4x3xi64> {test.high = 9.0}, %c
   %1 = smp.gather_grad %c, %i, 1 extent 9 : tensor<4x3xf32>, tensor<4x3xi64>
   return %0, %1 : tensor<4x3xf32>, tensor<4x9xf32>
 }
+func.func @gathers_in_tiles(%i: tensor<7x23x31xi64> {test.high = 29.0}, %j: tensor<29x7x31xi64> {test.high = 23.0}, %k: tensor<29x23x7xi64> {test.high = 31.0}, %c: tensor<7x23x31xf32>, %d: tensor<29x7x31xf32>, %e: tensor<29x23x7xf32>) -> (tensor<29x23x31xf32>, tensor<29x23x31xf32>, tensor<29x23x31xf32>) {
+  %0 = smp.gather_grad %c, %i, 0 extent 29 : tensor<7x23x31xf32>, tensor<7x23x31xi64>
+  %1 = smp.gather_grad %d, %j, 1 extent 23 : tensor<29x7x31xf32>, tensor<29x7x31xi64>
+  %2 = smp.gather_grad %e, %k, 2 extent 31 : tensor<29x23x7xf32>, tensor<29x23x7xi64>
+  return %0, %1, %2 : tensor<29x23x31xf32>, tensor<29x23x31xf32>, tensor<29x23x31xf32>
+}
 func.func @sums(%x: tensor<3x5x70xf32>) -> (tensor<3x5xf32>, tensor<70xf32>, tensor<f32>, tensor<5xf32>, tensor<3x70xf32>, tensor<3x5xf32>) {
   %0 = smp.reduce_sum %x [2] : tensor<3x5x70xf32> -> tensor<3x5xf32>
   %1 = smp.reduce_sum %x [0, 1] : tensor<3x5x70xf32> -> tensor<70xf32>
