@@ -95,16 +95,32 @@ static void setResults(func::FuncOp graph,
 }
 
 /// What a loss grows by with each of its terms: numbers of the model, since a
-/// loss is a weighted sum of its terms. Null for what is not part of it.
+/// loss is a weighted sum of its terms. Null for what is not part of it. A sum
+/// that is a term may be that of a mean as well, which is another term.
 static LogicalResult weightsOf(ArrayRef<Value> terms, ArrayRef<Value> losses,
                                NeighbourBuilder &b,
                                SmallVectorImpl<Value> &weights) {
+  SmallVector<OpOperand *> cuts;
+  for (Value term : terms)
+    for (OpOperand &use : llvm::make_early_inc_range(term.getUses()))
+      if (isa<MeanLossOp>(use.getOwner())) {
+        NeighbourBuilder before(use.getOwner());
+        use.set(before.create<StopGradientOp>(term));
+        cuts.push_back(&use);
+      }
   Block *block = b.builder.getInsertionBlock();
   Operation *before = block->getTerminator()->getPrevNode();
   SmallVector<Value> seeds;
   for (Value loss : losses)
     seeds.push_back(b.fill(cast<RankedTensorType>(loss.getType()), 1.0));
-  if (failed(buildDerivatives(b.builder, losses, seeds, terms, weights)))
+  LogicalResult built =
+      buildDerivatives(b.builder, losses, seeds, terms, weights);
+  for (OpOperand *cut : cuts) {
+    auto stop = cut->get().getDefiningOp<StopGradientOp>();
+    cut->set(stop.getOperand());
+    stop.erase();
+  }
+  if (failed(built))
     return failure();
   for (Operation *op = before->getNextNode(); op != block->getTerminator();
        op = op->getNextNode())

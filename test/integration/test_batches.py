@@ -140,7 +140,7 @@ class LastBatch(BatchesTest):
     def test_of_other_losses(self) -> None:
         """And all samples are evaluated once."""
         names = list(LOSSES) if EXHAUSTIVE else list(LOSSES)[::2]
-        for name in [*names, "sum by batch"]:
+        for name in [*names, "sum by batch", "sum beside its mean", "each row"]:
             with self.subTest(name):
                 kind = kind_of_loss(LOSSES[name])
                 self.check(kind, 2, 1, 2, EPOCH)
