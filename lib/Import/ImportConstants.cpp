@@ -45,6 +45,41 @@ static LogicalResult importArange(NodeImporter &n) {
   return n.give(result);
 }
 
+/// Even steps from start to end, as PyTorch takes them: the first half counted
+/// from the start, the others from the end, so that both are met exactly.
+static LogicalResult importLinspace(NodeImporter &n) {
+  Type element = n.resultElement();
+  const Shape &shape = n.resultShape();
+  double start = n.number("start", 0.0), end = n.number("end", 0.0);
+  int64_t steps = n.integer("steps", 0);
+  if (n.refused() || shape.size() != 1 || !isa<FloatType>(element))
+    return n.refuse("of integers");
+  double step = steps > 1 ? (end - start) / double(steps - 1) : 0.0;
+  auto number = [&](double value) { return n.fill(value, element, shape); };
+  Tensor place = n.iota(0, n.builder.getI64Type(), shape);
+  Tensor isFirst =
+      n.compare(ComparePredicate::LT, place,
+                n.fill(double(steps / 2), n.builder.getI64Type(), shape));
+  Tensor index = n.cast(place, element);
+  Tensor first =
+      n.binary<AddOp>(n.binary<MulOp>(index, number(step)), number(start));
+  Tensor left = n.binary<SubOp>(number(double(steps - 1)), index);
+  Tensor last = n.binary<SubOp>(number(steps > 1 ? end : start),
+                                n.binary<MulOp>(left, number(step)));
+  return n.give(n.select(isFirst, first, last));
+}
+
+/// One where row and column are the same.
+static LogicalResult importEye(NodeImporter &n) {
+  Type element = n.resultElement(), index = n.builder.getI64Type();
+  const Shape &shape = n.resultShape();
+  if (n.refused())
+    return failure();
+  Tensor isSame = n.compare(ComparePredicate::EQ, n.iota(0, index, shape),
+                            n.iota(1, index, shape));
+  return n.give(n.cast(isSame, element));
+}
+
 ArrayRef<ImportRule> smp::constantRules() {
   static const ImportRule rules[] = {
       {"aten.zeros.default", importZeros, ""},
@@ -61,6 +96,9 @@ ArrayRef<ImportRule> smp::constantRules() {
       {"aten.arange.default", importArange, ""},
       {"aten.arange.start", importArange, ""},
       {"aten.arange.start_step", importArange, ""},
+      {"aten.linspace.default", importLinspace, ""},
+      {"aten.eye.default", importEye, ""},
+      {"aten.eye.m", importEye, ""},
   };
   return rules;
 }

@@ -34,6 +34,20 @@ static LogicalResult importMax(NodeImporter &n) {
   return n.give(n.reduce<ReduceMaxOp>(operand, dims, keep));
 }
 
+static LogicalResult importMin(NodeImporter &n) {
+  Tensor operand = n.tensor("self");
+  SmallVector<int64_t> dims = n.dims("dim", operand.rank());
+  bool keep = n.flag("keepdim", false);
+  if (n.refused())
+    return failure();
+  if (operand.rank() == 0)
+    return n.give(operand);
+  if (!isa<FloatType>(operand.element()))
+    return n.refuse("of integers");
+  Tensor largest = n.reduce<ReduceMaxOp>(n.unary<NegOp>(operand), dims, keep);
+  return n.give(n.unary<NegOp>(largest));
+}
+
 /// The number of elements over `dims`; none if it depends on the batch.
 static std::optional<int64_t> extent(const Tensor &operand,
                                      ArrayRef<int64_t> dims) {
@@ -167,6 +181,9 @@ ArrayRef<ImportRule> smp::reductionRules() {
       {"aten.sum.default", importSum, "self"},
       {"aten.sum.dim_IntList", importSum, "self"},
       {"aten.amax.default", importMax, "self"},
+      {"aten.max.default", importMax, "self"},
+      {"aten.amin.default", importMin, "self"},
+      {"aten.min.default", importMin, "self"},
       {"aten.mean.default", importMean, "self"},
       {"aten.mean.dim", importMean, "self"},
       {"aten.var.correction", importVar, "self"},
