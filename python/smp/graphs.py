@@ -173,6 +173,7 @@ def trace(model: torch.nn.Module, inputs: dict, training: bool) -> ExportedProgr
         for module, mode in modes.items():
             module.training = mode
     _detach_gradient_free(program.graph_module)
+    _keep_losses_of_rows(program.graph_module)
     return program.run_decompositions({})
 
 
@@ -248,3 +249,38 @@ def _detach_outputs(region: torch.fx.GraphModule) -> None:
 
     output.args = torch.fx.map_arg(output.args, detach)
     region.recompile()
+
+
+def _keep_losses_of_rows(module: torch.fx.GraphModule) -> None:
+    """Writes losses that are not reduced, of rows, as those of rows with one
+    place each.
+
+    Where the number of rows is symbolic, decomposition takes the first for a
+    scalar (torch 2.15), and all that is made of them for what that gives.
+    """
+    aten = torch.ops.aten
+    losses = (aten.cross_entropy_loss.default, aten.nll_loss_nd.default)
+    for node in list(module.graph.nodes):
+        if node.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
+            _keep_losses_of_rows(getattr(module, node.args[1].target))
+        value = node.meta.get("val")
+        if node.target not in losses or value is None or value.dim() != 1:
+            continue
+        if any(operand.meta["val"].dim() != rank for operand, rank in zip(node.args, (2, 1))):
+            continue  # probabilities as labels keep their shape
+        with module.graph.inserting_before(node):
+            wide = [_like(node, aten.unsqueeze.default, operand, -1) for operand in node.args[:2]]
+        node.args = (*wide, *node.args[2:])
+        node.meta["val"] = value.unsqueeze(-1)
+        with module.graph.inserting_after(node):
+            rows = _like(node, aten.squeeze.dim, node, -1)
+        node.replace_all_uses_with(rows, lambda user, rows=rows: user is not rows)
+    module.recompile()
+
+
+def _like(node: torch.fx.Node, target, operand: torch.fx.Node, dim: int) -> torch.fx.Node:
+    """A call at the same place of the model."""
+    made = node.graph.call_function(target, (operand, dim))
+    made.meta = dict(node.meta)
+    made.meta["val"] = target(operand.meta["val"], dim)
+    return made
