@@ -30,7 +30,7 @@ EXHAUSTIVE = os.environ.get("SMP_TEST_EXHAUSTIVE", "0") == "1"
 # No command of these tests takes longer on an idle machine than a tenth of it.
 PATIENCE = 300
 
-CODES = {"F32": "f", "F64": "d", "I64": "q", "I32": "i", "U8": "B"}
+CODES = {"F32": "f", "F64": "d", "I64": "q", "I32": "i", "U8": "B", "BOOL": "B"}
 ENVIRONMENT = os.environ | {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
