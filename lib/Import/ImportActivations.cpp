@@ -30,18 +30,17 @@ struct Pieces {
   }
   /// min(max(x, low), high).
   Tensor clamp(const Tensor &x, double low, double high) {
-    Tensor raised = n.binary<MaximumOp>(x, number(low, x));
-    return n.binary<MinimumOp>(raised, number(high, x));
+    return atMost(n, atLeast(n, x, number(low, x)), number(high, x));
   }
   Tensor isPositive(const Tensor &x) {
     return n.compare(ComparePredicate::GT, x, number(0.0, x));
   }
   /// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)), which no x makes
-  /// overflow.
+  /// overflow. At 0 the maximum's slope is 1/2, which is that of the whole.
   Tensor softplus(const Tensor &x) {
     Tensor small = n.unary<ExpOp>(n.unary<NegOp>(n.unary<AbsOp>(x)));
     Tensor log = n.unary<LogOp>(plus(small, 1.0));
-    return n.binary<AddOp>(n.unary<ReluOp>(x), log);
+    return n.binary<AddOp>(n.binary<MaximumOp>(x, number(0.0, x)), log);
   }
 };
 } // namespace
@@ -75,7 +74,7 @@ static LogicalResult giveElu(NodeImporter &n, double alpha, double scale,
   Pieces p{n};
   Tensor x = n.tensor("self");
   // The branch that is not taken must not overflow: its gradient would be NaN.
-  Tensor low = n.binary<MinimumOp>(x, p.number(0.0, x));
+  Tensor low = n.select(p.isPositive(x), p.number(0.0, x), x);
   Tensor exp = n.unary<ExpOp>(p.times(low, inputScale));
   Tensor below = p.times(p.plus(exp, -1.0), scale * alpha);
   return n.give(n.select(p.isPositive(x), p.times(x, scale), below));

@@ -97,15 +97,27 @@ static LogicalResult importGelu(NodeImporter &n) {
        operand.shape});
 }
 
+Tensor smp::atLeast(NodeImporter &n, const Tensor &x, const Tensor &bound) {
+  if (!isa<FloatType>(x.element()))
+    return n.binary<MaximumOp>(x, bound);
+  return n.select(n.compare(ComparePredicate::LE, x, bound), bound, x);
+}
+
+Tensor smp::atMost(NodeImporter &n, const Tensor &x, const Tensor &bound) {
+  if (!isa<FloatType>(x.element()))
+    return n.binary<MinimumOp>(x, bound);
+  return n.select(n.compare(ComparePredicate::GE, x, bound), bound, x);
+}
+
 /// max(min, ·), then min(max, ·), whichever are given.
 static LogicalResult importClamp(NodeImporter &n) {
   Type element = n.resultElement();
   const Shape &shape = n.resultShape();
   Tensor result = operandAs(n, "self", element, shape);
   if (n.isGiven("min"))
-    result = n.binary<MaximumOp>(result, operandAs(n, "min", element, shape));
+    result = atLeast(n, result, operandAs(n, "min", element, shape));
   if (n.isGiven("max"))
-    result = n.binary<MinimumOp>(result, operandAs(n, "max", element, shape));
+    result = atMost(n, result, operandAs(n, "max", element, shape));
   if (n.refused())
     return failure();
   return n.give(result);

@@ -263,7 +263,8 @@ static Tensor weighed(NodeImporter &n, const Tensor &losses) {
       losses, n.broadcast(convert(n, weight, losses.element()), losses.shape));
 }
 
-/// max(x, 0) - x y + log(1 + exp(-|x|)), which no x makes overflow. The weight
+/// max(x, 0) - x y + log(1 + exp(-|x|)), which no x makes overflow, and whose
+/// slope at 0, where last layers begin that are zero, is 1/2 - y. The weight
 /// w of positive answers counts in y: with v = 1 + (w - 1) y it is
 /// (1 - y) x + v (log(1 + exp(-|x|)) + max(-x, 0)).
 static LogicalResult importBinaryCrossEntropy(NodeImporter &n) {
@@ -273,17 +274,18 @@ static LogicalResult importBinaryCrossEntropy(NodeImporter &n) {
   target = convert(n, target, logits.element());
   Tensor small = n.unary<ExpOp>(n.unary<NegOp>(n.unary<AbsOp>(logits)));
   Tensor one = n.fill(1.0, logits.element(), logits.shape);
+  Tensor zero = n.fill(0.0, logits.element(), logits.shape);
   Tensor log = n.unary<LogOp>(n.binary<AddOp>(one, small));
   Tensor positive = n.optionalTensor("pos_weight");
   if (!positive) {
-    Tensor linear = n.binary<SubOp>(n.unary<ReluOp>(logits),
+    Tensor linear = n.binary<SubOp>(n.binary<MaximumOp>(logits, zero),
                                     n.binary<MulOp>(logits, target));
     return giveReduced(n, weighed(n, n.binary<AddOp>(linear, log)));
   }
   positive = n.broadcast(convert(n, positive, logits.element()), logits.shape);
   Tensor factor = n.binary<AddOp>(
       one, n.binary<MulOp>(n.binary<SubOp>(positive, one), target));
-  Tensor below = n.unary<ReluOp>(n.unary<NegOp>(logits));
+  Tensor below = n.binary<MaximumOp>(n.unary<NegOp>(logits), zero);
   Tensor bent = n.binary<MulOp>(factor, n.binary<AddOp>(log, below));
   Tensor linear = n.binary<MulOp>(n.binary<SubOp>(one, target), logits);
   return giveReduced(n, weighed(n, n.binary<AddOp>(linear, bent)));

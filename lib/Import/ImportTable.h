@@ -59,6 +59,10 @@ mlir::Type promotedType(NodeImporter &n, llvm::ArrayRef<llvm::StringRef> names);
 /// A tensor or number as a tensor of the given type and shape.
 Tensor operandAs(NodeImporter &n, llvm::StringRef name, mlir::Type element,
                  const Shape &shape);
+/// x, but at least `bound`, or at most. As in PyTorch the bound has the
+/// gradient where x meets it; `maximum` would share it.
+Tensor atLeast(NodeImporter &n, const Tensor &x, const Tensor &bound);
+Tensor atMost(NodeImporter &n, const Tensor &x, const Tensor &bound);
 
 /// Conversion as PyTorch does it: to bool is a comparison with zero.
 Tensor convert(NodeImporter &n, const Tensor &operand, mlir::Type element);

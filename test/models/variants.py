@@ -104,6 +104,32 @@ class Least(Plain):
         return y @ torch.eye(8, 9).type_as(x)[:, :8] + torch.eye(6, 8).type_as(x) * self.first.bias.min()
 
 
+class Kinks(Plain):
+    """Numbers where slopes change: what PyTorch takes there, it takes often, as
+    paddings and first weights are zero and clamped numbers lie at their bounds."""
+
+    FORMS = [
+        F.relu, F.elu, F.selu, F.celu, lambda x: F.celu(x, 0.5), F.softplus, F.logsigmoid, F.mish,
+        F.hardswish, F.hardsigmoid, F.hardtanh, F.relu6, F.leaky_relu, torch.abs, F.gelu, F.silu,
+        lambda x: F.softplus(x, beta=2.0, threshold=2.0), lambda x: x.clamp(-1, 1),
+        lambda x: x.clamp(min=0), lambda x: x.clamp_max(0), lambda x: torch.maximum(x, 0 * x),
+        lambda x: torch.minimum(x, x * 1), lambda x: F.smooth_l1_loss(x, 0 * x, reduction="none"),
+        lambda x: F.huber_loss(x, 0 * x, reduction="none"), lambda x: torch.where(x > 0, x, -2 * x),
+        lambda x: F.binary_cross_entropy_with_logits(x, 0 * x + 0.25, reduction="none"),
+        lambda x: F.binary_cross_entropy_with_logits(
+            x, 0 * x + 0.25, pos_weight=torch.full((8,), 2.0).type_as(x), reduction="none"
+        ),
+    ]  # fmt: skip
+
+    def __init__(self):
+        super().__init__()
+        self.places = nn.Parameter(torch.tensor([0.0, 1.0, -1.0, 3.0, -3.0, 6.0, 0.5, -0.5]))
+
+    def body(self, x):
+        parts = [form(self.places) * (1 + 0.1 * i) for i, form in enumerate(self.FORMS)]
+        return x * 0.1 + torch.stack(parts).sum(0) * 0.05
+
+
 class SeveralLosses(Plain):
     """Terms with other counts: one of all elements, one of the rows with a
     label, a sum; each weighted, and given as outputs too."""
@@ -255,7 +281,7 @@ class Placed(Plain):
 
 
 KINDS = [
-    Shared, Tied, Frozen, WithoutGradient, Unused, Least, SeveralLosses,
+    Shared, Tied, Frozen, WithoutGradient, Unused, Least, Kinks, SeveralLosses,
     Likelihood, Penalties, Mixed, Placed,
 ]  # fmt: skip
 NARROW = [Plain, Shared, Tied, Frozen, Unused]
