@@ -19,7 +19,7 @@ from test_optimizers import ROWS  # noqa: F401: finds the folders of what follow
 import smp  # isort: skip
 import torch  # isort: skip
 from random_models import RandomModel  # isort: skip
-from random_training import draw_setting, train_torch  # isort: skip
+from random_training import Result, draw_setting, train_torch  # isort: skip
 from safetensors.torch import save_file  # isort: skip
 from torch.export import Dim  # isort: skip
 
@@ -28,6 +28,13 @@ FIRST = random.SystemRandom().randrange(10**6) if EXHAUSTIVE else 0
 if "SMP_TEST_SEED" in os.environ:
     CASES, FIRST = 1, int(os.environ["SMP_TEST_SEED"])
 DIVERGES = 1e3  # a loss
+
+
+def is_stable(exact: Result, single: Result) -> bool:
+    """Whether a case tells what is right from what is rounded: a choice by the
+    sign of a number that is almost zero falls one way or the other."""
+    pairs = zip([*exact.losses, exact.evaluation], [*single.losses, single.evaluation])
+    return all(abs(a) < DIVERGES and abs(a - b) <= 1e-4 * max(abs(a), 0.1) for a, b in pairs)
 
 
 class RandomModels(IntegrationTest):
@@ -45,6 +52,8 @@ class RandomModels(IntegrationTest):
         inputs = model.inputs(setting.epoch, seed + 1, setting.step)
         exact = train_torch(model, inputs, setting, torch.float64)
         single = train_torch(model, inputs, setting, torch.float32)
+        if not is_stable(exact, single):
+            return
         # Batch norm's averages are part of the evaluation that smp.export adds.
         plain = model.mixing != "norm" and r.random() < 0.3
         archive, weights, data = self.write(model, inputs, plain)
@@ -62,8 +71,6 @@ class RandomModels(IntegrationTest):
             }  # fmt: skip
             whole = kept | {"pipeline_parallel_degree": 1, "pipeline": "simple"}
             self.assertSame(self.trained(archive, whole, setting.owners, data, options), got)
-        if any(not abs(loss) < DIVERGES for loss in exact.losses):
-            return  # no two computations agree for long
         self.assertNear(got.losses, exact.losses, single.losses, 1e-5, "loss")
         self.assertNear(
             got.evaluations, [exact.evaluation], [single.evaluation], 2e-4, "evaluation"
@@ -97,7 +104,7 @@ class RandomModels(IntegrationTest):
         compiled = run("smp-compile", archive, "-o", job, "--config", settings, "--quiet")
         self.assertEqual(compiled.code, 0, f"{config}\n{compiled.errors}")
         ranks = config["pipeline_parallel_degree"] * owners
-        return self.train(job, data, options[1], *options[2:], "--on-nan=skip", "--ranks", ranks)
+        return self.train(job, data, options[1], *options[2:], "--ranks", ranks)
 
     def assertNear(self, got, exact, single, tolerance: float, what: str) -> None:
         """As near to exact arithmetic as a tolerance, or as PyTorch in float32."""
@@ -120,6 +127,8 @@ class RandomModels(IntegrationTest):
             error, noise, moved = (
                 (a - b).norm().item() for a, b in ((ours, end), (single[name], end), (end, start))
             )
+            if noise > 0.02 * moved:
+                continue
             bound = 1e-3 * moved + 1e-6 * end.norm().item() + 10 * noise
             self.assertLessEqual(error, bound, f"'{name}', which moved by {moved}")
 
