@@ -28,6 +28,7 @@ FAMILIES = {
     "ImportEinsum": "Einstein sums",
     "ImportNetwork": "Norms, attention, dropout",
     "ImportConvolutions": "Convolutions, pooling, batch norm",
+    "ImportClassLosses": "Losses of classes",
     "ImportLosses": "Losses",
     "ImportIndexing": "Indexing",
     "ImportScatters": "Writing into a part",

@@ -11,9 +11,6 @@
 using namespace mlir;
 using namespace smp;
 
-/// PyTorch's numbers for what becomes of the losses of all rows.
-enum Reduction { None = 0, Mean = 1, Sum = 2 };
-
 Tensor smp::meanLoss(NodeImporter &n, const Tensor &sum, Value count) {
   int64_t index = n.state.terms++;
   std::string term = "loss";
@@ -24,162 +21,34 @@ Tensor smp::meanLoss(NodeImporter &n, const Tensor &sum, Value count) {
           {}};
 }
 
-Tensor smp::meanLoss(NodeImporter &n, const Tensor &operand) {
-  SmallVector<int64_t> all =
-      llvm::to_vector(llvm::seq<int64_t>(0, operand.rank()));
-  Tensor sum = n.reduce<ReduceSumOp>(operand, all, /*keep=*/false);
-  return meanLoss(n, sum, n.elementCount(operand.shape).value);
-}
-
-static Tensor sumOfAll(NodeImporter &n, const Tensor &operand) {
+Tensor smp::sumOfAll(NodeImporter &n, const Tensor &operand) {
   SmallVector<int64_t> all =
       llvm::to_vector(llvm::seq<int64_t>(0, operand.rank()));
   return n.reduce<ReduceSumOp>(operand, all, /*keep=*/false);
 }
 
-/// Reduces the losses of all elements as `reduction` says.
-static LogicalResult giveReduced(NodeImporter &n, const Tensor &losses) {
-  int64_t reduction = n.integer("reduction", Mean);
-  if (n.refused())
-    return failure();
-  if (reduction == None || losses.rank() == 0)
-    return n.give(losses);
-  return n.give(reduction == Mean ? meanLoss(n, losses) : sumOfAll(n, losses));
+Tensor smp::meanLoss(NodeImporter &n, const Tensor &operand) {
+  return meanLoss(n, sumOfAll(n, operand), n.elementCount(operand.shape).value);
 }
 
-static Tensor times(NodeImporter &n, const Tensor &operand, double factor) {
+Reduction smp::reductionOf(NodeImporter &n) {
+  return Reduction(n.integer("reduction", int64_t(Reduction::Mean)));
+}
+
+LogicalResult smp::giveReduced(NodeImporter &n, const Tensor &losses) {
+  Reduction reduction = reductionOf(n);
+  if (n.refused())
+    return failure();
+  if (reduction == Reduction::None || losses.rank() == 0)
+    return n.give(losses);
+  return n.give(reduction == Reduction::Mean ? meanLoss(n, losses)
+                                             : sumOfAll(n, losses));
+}
+
+Tensor smp::times(NodeImporter &n, const Tensor &operand, double factor) {
   return n.binary<MulOp>(operand,
                          n.fill(factor, operand.element(), operand.shape));
 }
-
-//===----------------------------------------------------------------------===//
-// Classes
-//===----------------------------------------------------------------------===//
-
-/// [N, C, d...] or [C] as [rows, C]: classes last, all else as rows. Null if
-/// the rows are too many.
-static Tensor rowsOfClasses(NodeImporter &n, Tensor classes) {
-  if (classes.rank() > 2)
-    classes = n.moveDim(classes, 1, classes.rank() - 1);
-  Shape outer(classes.shape.begin(), classes.shape.end() - 1);
-  std::optional<pt2::SizeExpr> rows = elementsOf(outer);
-  if (!rows || n.refused())
-    return {};
-  return n.reshape(classes, {*rows, classes.shape.back()});
-}
-
-/// Of each row minus the logarithm at its label, zero where that is ignored;
-/// `smoothing` of it are minus the mean of all logarithms instead.
-static Tensor labelLosses(NodeImporter &n, const Tensor &logs,
-                          const Tensor &labels, int64_t ignored,
-                          double smoothing) {
-  Type index = labels.element();
-  Tensor number = n.fill(ignored, index, labels.shape);
-  Tensor isIgnored = n.compare(ComparePredicate::EQ, labels, number);
-  Tensor safe = n.select(isIgnored, n.fill(0.0, index, labels.shape), labels);
-  Shape column = {labels.shape[0], 1};
-  Tensor places = n.reshape(safe, column);
-  Tensor picked = {GatherOp::create(n.builder, n.loc,
-                                    tensorType(logs.element(), column),
-                                    logs.value, places.value, 1),
-                   column};
-  Tensor losses = n.unary<NegOp>(n.reshape(picked, labels.shape));
-  if (smoothing != 0.0) {
-    Tensor all = n.reduce<ReduceSumOp>(logs, {1}, /*keep=*/false);
-    auto classes = double(logs.shape[1].constant().value_or(1));
-    losses = n.binary<SubOp>(times(n, losses, 1 - smoothing),
-                             times(n, all, smoothing / classes));
-  }
-  Tensor zero = n.fill(0.0, logs.element(), labels.shape);
-  return n.select(isIgnored, zero, losses);
-}
-
-/// The losses of rows with a label, of `shape` where they are not reduced.
-static LogicalResult giveLabelLosses(NodeImporter &n, const Tensor &losses,
-                                     const Tensor &labels, int64_t ignored,
-                                     const Shape &shape) {
-  int64_t reduction = n.integer("reduction", Mean);
-  if (n.refused())
-    return failure();
-  if (reduction == None)
-    return n.give(n.reshape(losses, shape));
-  Tensor sum = sumOfAll(n, losses);
-  if (reduction == Sum)
-    return n.give(sum);
-  Value count = LabelCountOp::create(n.builder, n.loc,
-                                     tensorType(n.builder.getI64Type(), {}),
-                                     labels.value, ignored);
-  return n.give(meanLoss(n, sum, count));
-}
-
-/// With probabilities as labels: minus Σ p log q of each row.
-static LogicalResult importSoftLabels(NodeImporter &n, const Tensor &logs,
-                                      Tensor labels, double smoothing) {
-  Shape shape = labels.shape;
-  if (shape.size() > 1)
-    shape.erase(shape.begin() + 1);
-  else
-    shape.clear();
-  labels = rowsOfClasses(n, convert(n, labels, logs.element()));
-  if (!labels || labels.shape != logs.shape)
-    return n.refuse("of logits and probabilities of different shapes");
-  auto classes = double(logs.shape[1].constant().value_or(1));
-  if (smoothing != 0.0)
-    labels = n.binary<AddOp>(
-        times(n, labels, 1 - smoothing),
-        n.fill(smoothing / classes, labels.element(), labels.shape));
-  Tensor losses = n.unary<NegOp>(n.reduce<ReduceSumOp>(
-      n.binary<MulOp>(labels, logs), {1}, /*keep=*/false));
-  bool isReduced = n.integer("reduction", Mean) != None;
-  return giveReduced(n, isReduced ? losses : n.reshape(losses, shape));
-}
-
-static LogicalResult importCrossEntropy(NodeImporter &n) {
-  Tensor logits = n.tensor("self"), labels = n.tensor("target");
-  int64_t reduction = n.integer("reduction", Mean);
-  int64_t ignored = n.integer("ignore_index", -100);
-  double smoothing = n.number("label_smoothing", 0.0);
-  if (n.isGiven("weight"))
-    return n.refuse("with class weights");
-  Shape shape = labels.shape;
-  logits = logits.rank() > 0 ? rowsOfClasses(n, logits) : Tensor();
-  if (!logits)
-    return n.refuse("of no classes or too many rows");
-  if (isa<FloatType>(labels.element()))
-    return importSoftLabels(n, logSoftmax(n, logits, 1), labels, smoothing);
-  labels = n.reshape(labels, {logits.shape[0]});
-  if (smoothing != 0.0 || reduction == None)
-    return giveLabelLosses(
-        n, labelLosses(n, logSoftmax(n, logits, 1), labels, ignored, smoothing),
-        labels, ignored, shape);
-  Type scalar = tensorType(logits.element(), {});
-  auto op = CrossEntropyOp::create(
-      n.builder, n.loc,
-      TypeRange{scalar, tensorType(n.builder.getI64Type(), {}),
-                tensorType(logits.element(), labels.shape)},
-      logits.value, labels.value, ignored);
-  Tensor sum = {op.getSum(), {}};
-  return n.give(reduction == Sum ? sum : meanLoss(n, sum, op.getCount()));
-}
-
-/// Minus the given logarithm of each row's label.
-static LogicalResult importNegativeLikelihood(NodeImporter &n) {
-  Tensor logs = n.tensor("self"), labels = n.tensor("target");
-  int64_t ignored = n.integer("ignore_index", -100);
-  if (n.isGiven("weight") || n.isUsed(1))
-    return n.refuse("with class weights");
-  Shape shape = labels.shape;
-  logs = logs.rank() > 0 ? rowsOfClasses(n, logs) : Tensor();
-  if (!logs)
-    return n.refuse("of no classes or too many rows");
-  labels = n.reshape(labels, {logs.shape[0]});
-  return giveLabelLosses(n, labelLosses(n, logs, labels, ignored, 0.0), labels,
-                         ignored, shape);
-}
-
-//===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
 
 /// self - target, in self's type; null if the shapes differ.
 static Tensor difference(NodeImporter &n) {
@@ -323,11 +192,6 @@ static LogicalResult importProbabilities(NodeImporter &n) {
 
 ArrayRef<ImportRule> smp::lossRules() {
   static const ImportRule rules[] = {
-      {"aten.cross_entropy_loss.default", importCrossEntropy, "self target"},
-      {"aten.nll_loss_forward.default", importNegativeLikelihood,
-       "self target"},
-      {"aten.nll_loss.default", importNegativeLikelihood, "self target"},
-      {"aten.nll_loss_nd.default", importNegativeLikelihood, "self target"},
       {"aten.mse_loss.default", importSquaredError, "self target"},
       {"aten.l1_loss.default", importAbsoluteError, "self target"},
       {"aten.smooth_l1_loss.default", importSmoothAbsoluteError, "self target"},

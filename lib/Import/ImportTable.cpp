@@ -20,7 +20,7 @@ static const llvm::StringMap<const ImportRule *> &importTable() {
          {arithmeticRules(), logicRules(), constantRules(), shapeRules(),
           cutRules(), moveRules(), scatterRules(), productRules(),
           einsumRules(), activationRules(), reductionRules(), indexRules(),
-          networkRules(), convolutionRules(), lossRules()})
+          networkRules(), convolutionRules(), lossRules(), classLossRules()})
       for (const ImportRule &rule : family)
         rules[rule.target] = &rule;
     return rules;

@@ -41,6 +41,7 @@ llvm::ArrayRef<ImportRule> indexRules();
 llvm::ArrayRef<ImportRule> networkRules();
 llvm::ArrayRef<ImportRule> convolutionRules();
 llvm::ArrayRef<ImportRule> lossRules();
+llvm::ArrayRef<ImportRule> classLossRules();
 
 /// Null for an operator that smp has not.
 const ImportRule *findRule(llvm::StringRef target);
@@ -79,6 +80,16 @@ Tensor logSoftmax(NodeImporter &n, const Tensor &operand, int64_t dim);
 Tensor meanLoss(NodeImporter &n, const Tensor &operand);
 /// Divides a sum by a count, as the next term of the loss.
 Tensor meanLoss(NodeImporter &n, const Tensor &sum, mlir::Value count);
+
+/// PyTorch's numbers for what becomes of the losses of all rows.
+enum class Reduction : int64_t { None = 0, Mean = 1, Sum = 2 };
+/// That of the operator, the mean by default.
+Reduction reductionOf(NodeImporter &n);
+/// Gives the losses of all elements, reduced as the operator says.
+llvm::LogicalResult giveReduced(NodeImporter &n, const Tensor &losses);
+
+Tensor sumOfAll(NodeImporter &n, const Tensor &operand);
+Tensor times(NodeImporter &n, const Tensor &operand, double factor);
 
 } // namespace smp
 

@@ -39,7 +39,8 @@ private:
   Value placesThatCount(NeighbourBuilder &b, Value places);
   /// Makes the labels of rows that do not count ignored ones.
   template <typename OpTy> void weighLabels(OpTy op);
-  void weighPlaces(ReduceSumOp sum, const LossTerm &term);
+  void weighPlaces(ReduceSumOp sum);
+  void weighCount(const LossTerm &term);
   bool canCount(Value count);
 
   func::FuncOp graph;
@@ -103,35 +104,43 @@ template <typename OpTy> void RowWeights::weighLabels(OpTy op) {
       b.create<SelectOp>(labels, counts, op.getLabels(), ignored));
 }
 
-/// The places of a sum are weighted, and counted.
-void RowWeights::weighPlaces(ReduceSumOp sum, const LossTerm &term) {
+void RowWeights::weighPlaces(ReduceSumOp sum) {
+  if (!weighed.insert(sum).second)
+    return;
   NeighbourBuilder b(sum);
   auto type = cast<RankedTensorType>(sum.getOperand().getType());
   Value counts = placesThatCount(b, sum.getOperand());
-  if (weighed.insert(sum).second)
-    sum.getOperandMutable().assign(
-        b.create<MulOp>(sum.getOperand(), b.create<CastOp>(type, counts)));
-  if (!term.count)
-    return;
+  sum.getOperandMutable().assign(
+      b.create<MulOp>(sum.getOperand(), b.create<CastOp>(type, counts)));
+}
+
+void RowWeights::weighCount(const LossTerm &term) {
   if (auto labels = term.count.getDefiningOp<LabelCountOp>())
     return weighLabels(labels);
+  std::optional<double> number = uniformValue(term.count);
+  if (!number)
+    return weighPlaces(term.count.getDefiningOp<ReduceSumOp>());
   // Of each row as many as of any other.
+  NeighbourBuilder b(term.sum.getDefiningOp());
   auto integer = [&](ArrayRef<int64_t> shape) {
     return RankedTensorType::get(shape, b.builder.getI64Type());
   };
   Value ones = b.create<CastOp>(integer(rows), rowsThatCount(b));
   Value total = b.create<ReduceSumOp>(ones, ArrayRef<int64_t>{0});
-  Value each = b.fill(integer({}), *uniformValue(term.count) / double(rows));
+  Value each = b.fill(integer({}), *number / double(rows));
   auto mean = term.value.getDefiningOp<MeanLossOp>();
   mean.getCountMutable().assign(b.create<MulOp>(total, each));
 }
 
-/// A number of labels, or one that grows with the rows.
+/// A number of labels, one that grows with the rows, or a sum over them.
 bool RowWeights::canCount(Value count) {
   if (auto labels = count.getDefiningOp<LabelCountOp>())
     return strides.strideOf(labels.getLabels()).has_value();
-  std::optional<double> number = uniformValue(count);
-  return number && std::fmod(*number, double(rows)) == 0;
+  if (std::optional<double> number = uniformValue(count))
+    return std::fmod(*number, double(rows)) == 0;
+  auto sum = count.getDefiningOp<ReduceSumOp>();
+  return sum && cast<RankedTensorType>(sum.getType()).getRank() == 0 &&
+         strides.strideOf(sum.getOperand());
 }
 
 bool RowWeights::canWeigh(const LossTerm &term) {
@@ -147,8 +156,11 @@ bool RowWeights::canWeigh(const LossTerm &term) {
 }
 
 void RowWeights::weigh(const LossTerm &term) {
-  if (auto sum = term.sum.getDefiningOp<ReduceSumOp>())
-    weighPlaces(sum, term);
+  if (auto sum = term.sum.getDefiningOp<ReduceSumOp>()) {
+    weighPlaces(sum);
+    if (term.count)
+      weighCount(term);
+  }
   if (auto loss = term.sum.getDefiningOp<CrossEntropyOp>())
     weighLabels(loss);
 }

@@ -37,7 +37,7 @@ from harness import (
 from test_optimizers import Tagger, loss_of as loss_of_parts
 
 import torch  # isort: skip
-from variants import LOSSES, Likelihood, Penalties, Placed, SeveralLosses, loss_of as kind_of_loss  # isort: skip
+from variants import LOSSES, Balanced, Likelihood, Penalties, Placed, SeveralLosses, loss_of as kind_of_loss  # isort: skip
 
 
 class LastBatch(BatchesTest):
@@ -106,7 +106,7 @@ class LastBatch(BatchesTest):
                     self.check(Tagger, 2, owners, pieces, EPOCH, **config)
 
     def test_of_losses_with_several_terms(self) -> None:
-        for kind in (SeveralLosses, Likelihood, Penalties, TimeFirst, Placed):
+        for kind in (SeveralLosses, Likelihood, Balanced, Penalties, TimeFirst, Placed):
             with self.subTest(kind.__name__):
                 self.check(kind, 2, 2, 2, EPOCH)
 
@@ -140,7 +140,8 @@ class LastBatch(BatchesTest):
     def test_of_other_losses(self) -> None:
         """And all samples are evaluated once."""
         names = list(LOSSES) if EXHAUSTIVE else list(LOSSES)[::2]
-        for name in [*names, "sum by batch", "sum beside its mean", "each row"]:
+        named = ["sum by batch", "sum beside its mean", "each row", "balanced classes"]
+        for name in dict.fromkeys([*names, *named]):
             with self.subTest(name):
                 kind = kind_of_loss(LOSSES[name])
                 self.check(kind, 2, 1, 2, EPOCH)

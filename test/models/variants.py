@@ -164,6 +164,19 @@ class Likelihood(SeveralLosses):
         return {"loss": loss + F.mse_loss(self.second(x), target)}
 
 
+class Balanced(SeveralLosses):
+    """Classes whose weights are a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.criterion = nn.CrossEntropyLoss(torch.tensor([0.3, 1.0, 0.05, 2.5, 0.7]))
+
+    def forward(self, x, target, labels):
+        hidden = self.first(x).tanh()
+        loss = self.criterion(self.head(hidden).flatten(0, 1), labels.flatten())
+        return {"loss": loss + F.mse_loss(self.second(hidden), target)}
+
+
 def loss_of(form) -> type:
     """A model whose loss is this form of elements, targets, logits and labels,
     of which some are none; with means of squares, so that all is trained."""
@@ -195,6 +208,19 @@ def _soft(y, target, logits, labels):
     return F.cross_entropy(logits, shares, label_smoothing=0.2) + each.mean()
 
 
+def _balanced(y, target, logits, labels):
+    weight = torch.tensor([0.3, 1.0, 0.05, 2.5, 0.0]).to(y.dtype)
+    places = logits.transpose(1, 2)
+    shares = places.detach().sin().softmax(1)
+    return (
+        F.cross_entropy(places, labels, weight, label_smoothing=0.2)
+        + F.cross_entropy(places, labels, weight, reduction="none").mean()
+        + F.cross_entropy(places, shares, weight, label_smoothing=0.1)
+        + F.nll_loss(places.log_softmax(1), labels, weight)
+        + F.nll_loss(places.log_softmax(1), labels, weight, reduction="sum") / 50
+    )
+
+
 def _divergence(y, target, logits, labels):
     logs, wanted = y.log_softmax(-1), (target - 1).relu()
     other = F.kl_div(logs, target.log_softmax(-1), reduction="sum", log_target=True)
@@ -219,6 +245,7 @@ LOSSES = {
         logits.log_softmax(-1).transpose(1, 2), labels, reduction="none"
     ).square().mean(),
     "soft labels": _soft,
+    "balanced classes": _balanced,
     "smooth errors": lambda y, target, logits, labels: F.smooth_l1_loss(y, target, beta=0.3)
     + F.smooth_l1_loss(y, target, beta=0.0),
     "huber": lambda y, target, logits, labels: F.huber_loss(y, target, delta=0.4),
@@ -282,6 +309,6 @@ class Placed(Plain):
 
 KINDS = [
     Shared, Tied, Frozen, WithoutGradient, Unused, Least, Kinks, SeveralLosses,
-    Likelihood, Penalties, Mixed, Placed,
+    Likelihood, Balanced, Penalties, Mixed, Placed,
 ]  # fmt: skip
-NARROW = [Plain, Shared, Tied, Frozen, Unused]
+NARROW = [Plain, Shared, Tied, Frozen, Unused, Balanced]
