@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ImportTable.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
