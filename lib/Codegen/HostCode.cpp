@@ -22,6 +22,7 @@
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -113,7 +114,15 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   // The code is vectors already.
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  // VectorCombine of LLVM 22 makes divisions exact that are not: it gives the
+  // flags of a vector operation to the scalar that this folds to, even if that
+  // was there before. (x / 7) * 28 became x * 4.
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](StringRef pass, const llvm::Any &) {
+        return pass != "VectorCombinePass";
+      });
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;

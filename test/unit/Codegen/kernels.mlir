@@ -101,6 +101,20 @@ func.func @gathers_in_tiles(%i: tensor<7x23x31xi64> {test.high = 29.0}, %j: tens
   %2 = smp.gather_grad %e, %k, 2 extent 31 : tensor<29x23x7xf32>, tensor<29x23x7xi64>
   return %0, %1, %2 : tensor<29x23x31xf32>, tensor<29x23x31xf32>, tensor<29x23x31xf32>
 }
+func.func @sum_of_rows_chosen_twice(%x: tensor<1x7x4xf32>, %i: tensor<7xi64> {test.high = 7.0}, %j: tensor<4xi64> {test.high = 4.0}) -> (tensor<1xf32>, tensor<1x7x4xf32>) {
+  %18 = smp.transpose %x [1, 0, 2] : tensor<1x7x4xf32> -> tensor<7x1x4xf32>
+  %19 = smp.reshape %18 : tensor<7x1x4xf32> -> tensor<7x4xf32>
+  %20 = smp.embedding %19, %i : tensor<7x4xf32>, tensor<7xi64>
+  %21 = smp.reshape %20 : tensor<7x4xf32> -> tensor<7x1x4xf32>
+  %22 = smp.transpose %21 [1, 0, 2] : tensor<7x1x4xf32> -> tensor<1x7x4xf32>
+  %28 = smp.transpose %22 [2, 0, 1] : tensor<1x7x4xf32> -> tensor<4x1x7xf32>
+  %29 = smp.reshape %28 : tensor<4x1x7xf32> -> tensor<4x7xf32>
+  %30 = smp.embedding %29, %j : tensor<4x7xf32>, tensor<4xi64>
+  %31 = smp.reshape %30 : tensor<4x7xf32> -> tensor<4x1x7xf32>
+  %32 = smp.transpose %31 [1, 2, 0] : tensor<4x1x7xf32> -> tensor<1x7x4xf32>
+  %33 = smp.reduce_sum %32 [1, 2] : tensor<1x7x4xf32> -> tensor<1xf32>
+  return %33, %32 : tensor<1xf32>, tensor<1x7x4xf32>
+}
 func.func @sums(%x: tensor<3x5x70xf32>) -> (tensor<3x5xf32>, tensor<70xf32>, tensor<f32>, tensor<5xf32>, tensor<3x70xf32>, tensor<3x5xf32>) {
   %0 = smp.reduce_sum %x [2] : tensor<3x5x70xf32> -> tensor<3x5xf32>
   %1 = smp.reduce_sum %x [0, 1] : tensor<3x5x70xf32> -> tensor<70xf32>
