@@ -57,9 +57,10 @@ static LogicalResult importLinspace(NodeImporter &n) {
   double step = steps > 1 ? (end - start) / double(steps - 1) : 0.0;
   auto number = [&](double value) { return n.fill(value, element, shape); };
   Tensor place = n.iota(0, n.builder.getI64Type(), shape);
+  int64_t half = steps / 2;
   Tensor isFirst =
       n.compare(ComparePredicate::LT, place,
-                n.fill(double(steps / 2), n.builder.getI64Type(), shape));
+                n.fill(double(half), n.builder.getI64Type(), shape));
   Tensor index = n.cast(place, element);
   Tensor first =
       n.binary<AddOp>(n.binary<MulOp>(index, number(step)), number(start));

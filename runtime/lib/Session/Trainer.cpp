@@ -117,7 +117,7 @@ Status Loop::evaluate(int64_t step) {
     summary.interrupted = true;
     return {};
   }
-  summary.evalLoss = *loss;
+  summary.evalLoss = loss;
   char text[96];
   std::snprintf(text, sizeof text, "step %lld  evaluation loss %.4f",
                 (long long)step, *loss);
